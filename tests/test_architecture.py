@@ -1,6 +1,7 @@
 """The plan of the house: what each room may import, and what no room may contain."""
 
 import ast
+import inspect
 import re
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -52,7 +53,7 @@ def imports(name: str) -> set[str]:
         else:
             continue
         for target in targets:
-            if target.split(".")[0] == "maxmargin":
+            if target.split(".")[0] == "maxmargin" and target != "maxmargin.__version__":
                 found.add(_module_of(target.removeprefix("maxmargin").removeprefix(".")))
     return found - {name}
 
@@ -102,6 +103,9 @@ def test_every_public_name_explains_itself(name):
     documented = getattr(maxmargin, name).__doc__
     assert documented, f"{name} has no docstring"
     assert ">>>" in documented, f"the docstring of {name} has no example"
+    for method, function in inspect.getmembers(getattr(maxmargin, name), inspect.isroutine):
+        if not method.startswith("_"):
+            assert inspect.getdoc(function), f"{name}.{method} has no docstring"
 
 
 @pytest.mark.small

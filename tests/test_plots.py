@@ -128,8 +128,8 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(machine, ax):
         MarginDisplay.from_estimator(KNeighborsClassifier().fit(X, y), X, y, ax=ax)
     with pytest.raises(ValueError, match="X has 10 rows, but the machine was fitted on 60"):
         MarginDisplay.from_estimator(machine, X[:10], y[:10], ax=ax)
+    wide = np.hstack([X, X])
     with pytest.raises(ValueError, match="must be equal to 2"):
-        wide = np.hstack([X, X])
         MarginDisplay.from_estimator(SVC().fit(wide, y), wide, y, ax=ax)
     with pytest.raises(NotFittedError):
         MarginDisplay.from_estimator(SVC(), X, y, ax=ax)

@@ -253,7 +253,8 @@ class MarginDisplay:
         ink, paper = rcParams["text.color"], rcParams["axes.facecolor"]
         self.points_: list[PathCollection] = [
             ax.scatter(
-                *self.X[self.positive == side].T,
+                self.X[self.positive == side, 0],
+                self.X[self.positive == side, 1],
                 c=COLORS[side],
                 marker=SHAPES[side],
                 s=26,
@@ -265,17 +266,26 @@ class MarginDisplay:
             )
             for side in (0, 1)
         ]
-        marks: dict[str, dict[str, Any]] = {
-            "on the margin": {"marker": "o", "s": 85, "facecolors": "none", "edgecolors": ink},
-            "inside the margin": {"marker": "D", "s": 55, "facecolors": "none", "edgecolors": ink},
-            "misclassified": {"marker": "x", "s": 75, "c": ink},
+        marks = {
+            "on the margin": ("o", 85, "none", ink),
+            "inside the margin": ("D", 55, "none", ink),
+            "misclassified": ("x", 75, ink, None),
         }
-        self.support_: dict[str, PathCollection] = {
-            kind: ax.scatter(
-                *self.X[rows].T, **marks[kind], linewidths=1.3, label=kind, zorder=4, clip_on=False
+        self.support_: dict[str, PathCollection] = {}
+        for kind, rows in self.kinds().items():
+            marker, size, face, edge = marks[kind]
+            self.support_[kind] = ax.scatter(
+                self.X[rows, 0],
+                self.X[rows, 1],
+                marker=marker,
+                s=size,
+                facecolors=face,
+                edgecolors=edge,
+                linewidths=1.3,
+                label=kind,
+                zorder=4,
+                clip_on=False,
             )
-            for kind, rows in self.kinds().items()
-        }
 
     def _draw_slack(self, ax: Axes) -> LineCollection:
         """Join each point that has slack to the nearest point of its own margin line."""
