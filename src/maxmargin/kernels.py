@@ -248,8 +248,8 @@ class Vectorized(Kernel):
     function: Callable[[Any, Any], np.ndarray]
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        values = self.function(X, Z)
-        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        returned: Any = self.function(X, Z)
+        values = returned.toarray() if sp.issparse(returned) else np.asarray(returned)
         if values.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"kernel {getattr(self.function, '__name__', self.function)!r} was called with "

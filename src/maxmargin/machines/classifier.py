@@ -123,7 +123,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _tasks(self, X: Any, labels: np.ndarray, bounds: np.ndarray) -> list[Task]:
         gram = self._gram(X)
         splits = self._scheme().splits(labels)
-        starts = self._starts(labels, bounds) or [None] * len(splits)
+        starts: Sequence[np.ndarray | None] = self._starts(labels, bounds) or [None] * len(splits)
         self._kernel_ = gram.kernel
         return [
             Task(
@@ -235,6 +235,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
 
         def product(columns: slice, coef: np.ndarray) -> np.ndarray:
-            return np.asarray((self.support_vectors_[columns].T @ coef.T))
+            return np.asarray(self.support_vectors_[columns].T @ coef.T)
 
         return self._scheme().decide(self._dense_dual_coef(), ends, product).T
