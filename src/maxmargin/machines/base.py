@@ -78,7 +78,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _kernel(self) -> Kernel:
         return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
-    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options) -> Any:
+    def _validate(
+        self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any
+    ) -> Any:
         """X (and y) as finite arrays, kept in float32 or float64, or a precise error."""
         kernel = self._kernel()
         if isinstance(kernel, Vectorized) and not _numeric(X):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -130,7 +131,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _tasks(self, gram: Gram, labels: np.ndarray, bounds: np.ndarray) -> list[Task]:
         splits = self._scheme().splits(labels)
-        starts: Sequence[np.ndarray | None] = self._starts(labels, bounds) or [None] * len(splits)
+        starts = self._starts(labels, bounds) or [None] * len(splits)
         self._kernel_ = gram.kernel
         return [
             Task(
@@ -143,7 +144,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             for split, start in zip(splits, starts, strict=True)
         ]
 
-    def _starts(self, labels: np.ndarray, bounds: np.ndarray) -> list[np.ndarray] | None:
+    def _starts(self, labels: np.ndarray, bounds: np.ndarray) -> Sequence[np.ndarray | None] | None:
         """The last coefficients, each at the same share of its new bound; new rows at zero."""
         if not self.warm_start or not hasattr(self, "dual_coef_"):
             return None

@@ -51,7 +51,9 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     return solution
 
 
-def newton_step(problem: DualProblem, gram: Gram, F: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+def newton_step(
+    problem: DualProblem, gram: Gram, F: np.ndarray, gradient: np.ndarray
+) -> np.ndarray:
     """δ that makes G + b vanish on F and keeps the sums.
 
     A little weight on the diagonal makes the system solvable where rows are duplicates; what it
