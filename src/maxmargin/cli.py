@@ -54,7 +54,7 @@ def _digits(console: Console) -> None:
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    from maxmargin.machines import SVC
+    from maxmargin.machines.svc import SVC
 
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
@@ -84,7 +84,7 @@ def _draw_moons(output: Path) -> None:
     """Train on two moons and write the picture of the machine."""
     from sklearn.datasets import make_moons
 
-    from maxmargin.machines import SVC
+    from maxmargin.machines.svc import SVC
     from maxmargin.plots import MarginDisplay
 
     X, y = make_moons(120, noise=0.2, random_state=0)
