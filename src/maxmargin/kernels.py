@@ -254,8 +254,8 @@ class Vectorized(Kernel):
     function: Callable[[Any, Any], np.ndarray]
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        returned: Any = self.function(X, Z)
-        values = returned.toarray() if sp.issparse(returned) else np.asarray(returned)
+        values: Any = self.function(X, Z)
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
         if values.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(
                 f"kernel {getattr(self.function, '__name__', self.function)!r} was called with "
