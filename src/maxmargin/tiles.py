@@ -26,14 +26,14 @@ are taken in the dtype of the panels, sums over blocks in float64.
 
 import math
 import platform
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
 EXP2, TANH = -1, -2  # f; a number from 0 up is the power of t
 
@@ -68,6 +68,7 @@ _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
 BLOCK = 24
+CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
 
 
 def pack(X: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
@@ -110,135 +111,158 @@ def _long_rows(X: np.ndarray, centre: np.ndarray | None, multiple: int) -> np.nd
     return rows
 
 
-def _multiply(rows, j, panels, p, out, o):
-    """out[o] = rows[j] @ panels[p]; what `_vector_product` does in registers."""
+def multiply(rows, j, panels, p, out, o):
+    """out[o] = rows[j] @ panels[p]: compiled, the sums stay in vector registers."""
     out[o] = rows[j] @ panels[p]
 
 
-@overload(_multiply)
-def _multiply_compiled(rows, j, panels, p, out, o):
-    return lambda rows, j, panels, p, out, o: _vector_product(rows, j, panels, p, out, o)
+@type_callable(multiply)
+def _type_multiply(context):
+    return lambda rows, j, panels, p, out, o: types.none
 
 
-@intrinsic
-def _vector_product(context, rows, j, panels, p, out, o):
-    """A row of `rows` is a (ROWS, K) matrix, or a vector of K: so many sums are carried over k."""
-    count = ROWS if rows.ndim == 3 else 1
-    lanes, size = LANES[panels.dtype.bitwidth // 8], panels.dtype.bitwidth // 8
+@lower_builtin(
+    multiply, types.Array, types.Integer, types.Array, types.Integer, types.Array, types.Integer
+)
+def _lower_multiply(context, builder, signature, args):
+    """Rows of `rows` are (ROWS, K) matrices or vectors of K; one sum per row is carried over k."""
+    rows_type, _, panels_type, _, out_type, _ = signature.args
+    rows, j, panels, p, out, o = args
+    sums_carried = ROWS if rows_type.ndim == 3 else 1
+    size = panels_type.dtype.bitwidth // 8
+    lanes = LANES[size]
+    index = context.get_value_type(types.intp)
+    vector = ir.VectorType(context.get_value_type(panels_type.dtype), lanes)
+    zero = ir.Constant(vector, [0.0] * lanes)
+    to_all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
 
-    def codegen(context, builder, signature, args):
-        rows_type, _, panels_type, _, out_type, _ = signature.args
-        rows, j, panels, p, out, o = args
-        index, number = ir.IntType(64), context.get_value_type(panels_type.dtype)
-        vector = ir.VectorType(number, lanes)
-        zero = ir.Constant(vector, [0.0] * lanes)
-        broadcast = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    def array(kind, value):
+        return context.make_array(kind)(context, builder, value)
 
-        def address(array_type, array, *indices):
-            indices = [*indices, *[index(0)] * (array_type.ndim - len(indices))]
-            array = context.make_array(array_type)(context, builder, array)
-            return cgutils.get_item_pointer(context, builder, array_type, array, indices)
+    def address(kind, value, *place):
+        place = (*place, *[index(0)] * kind.ndim)[: kind.ndim]
+        return cgutils.get_item_pointer(context, builder, kind, array(kind, value), place)
 
-        length = builder.extract_value(
-            context.make_array(panels_type)(context, builder, panels).shape, 1
-        )
-        z = [address(rows_type, rows, j, *[index(r)][: rows_type.ndim - 2]) for r in range(count)]
-        x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
-        start, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
-        builder.branch(loop)
+    length = builder.extract_value(array(panels_type, panels).shape, 1)
+    z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
+    x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
+    start, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(loop)
 
-        builder.position_at_end(loop)
-        k = builder.phi(index)
-        sums = [builder.phi(vector) for _ in range(count)]
-        column = builder.load(builder.gep(x, [k]), align=size)
-        for r in range(count):
-            entry = builder.insert_element(zero, builder.load(builder.gep(z[r], [k])), index(0))
-            entry = builder.shuffle_vector(entry, zero, broadcast)
-            term = builder.fmul(entry, column, flags=["contract"])
-            sums[r].add_incoming(zero, start)
-            sums[r].add_incoming(builder.fadd(sums[r], term, flags=["contract"]), loop)
-        following = builder.add(k, index(1))
-        k.add_incoming(index(0), start)
-        k.add_incoming(following, loop)
-        builder.cbranch(builder.icmp_signed("<", following, length), loop, end)
+    builder.position_at_end(loop)
+    k = builder.phi(index)
+    sums = [builder.phi(vector) for _ in z]
+    column = builder.load(builder.gep(x, [k]), align=size)
+    totals = []
+    for z_r, carried in zip(z, sums, strict=True):
+        entry = builder.insert_element(zero, builder.load(builder.gep(z_r, [k])), index(0))
+        entry = builder.shuffle_vector(entry, zero, to_all_lanes)
+        product = builder.fmul(entry, column, flags=["contract"])
+        totals.append(builder.fadd(carried, product, flags=["contract"]))
+        carried.add_incoming(zero, start)
+        carried.add_incoming(totals[-1], loop)
+    following = builder.add(k, index(1))
+    k.add_incoming(index(0), start)
+    k.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, length), loop, end)
 
-        builder.position_at_end(end)
-        y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
-        for r in range(count):
-            (_, _), (total, _) = sums[r].incomings
-            builder.store(total, builder.gep(y, [index(r)]), align=size)
-        return context.get_dummy_value()
-
-    return types.void(rows, j, panels, p, out, o), codegen
-
-
-_P32 = tuple(np.float32(math.log(2) ** k / math.factorial(k)) for k in range(7))
-_P64 = tuple(math.log(2) ** k / math.factorial(k) for k in range(14))
+    builder.position_at_end(end)
+    for r, total in enumerate(totals):
+        builder.store(total, builder.gep(y, [index(r)]), align=size)
+    return context.get_dummy_value()
 
 
-@njit(nogil=True, fastmath={"contract"})
-def _exp2_32(t):
-    """2^t for t ≤ 0. Adding 3·2^22 rounds t to a whole number, left in the last bits."""
-    t = np.float32(0) if t > 0 else t
-    whole = np.float32(t + np.float32(3 << 22))
-    f = np.float32(t - (whole - np.float32(3 << 22)))
-    p = _P32[6]
-    for k in range(5, -1, -1):
-        p = _P32[k] + f * p
-    bits = np.float32(p).view(np.int32) + (whole.view(np.int32) << np.int32(23))
-    return np.float32(0) if t < -126 else np.int32(bits).view(np.float32)
+def exp2(t):
+    """2^min(t, 0): compiled, a few multiplications that vectorise."""
+    return np.exp2(min(t, t.dtype.type(0)))
 
 
-@njit(nogil=True, fastmath={"contract"})
-def _exp2_64(t):
-    t = 0.0 if t > 0 else t
-    whole = np.float64(t + (3 << 51))
-    f = t - (whole - (3 << 51))
-    p = _P64[13]
-    for k in range(12, -1, -1):
-        p = _P64[k] + f * p
-    bits = np.float64(p).view(np.int64) + (whole.view(np.int64) << 52)
-    return 0.0 if t < -1022 else np.int64(bits).view(np.float64)
+@type_callable(exp2)
+def _type_exp2(context):
+    return lambda t: t
 
 
-def _exp2(t):
-    return _exp2_32(t) if isinstance(t, np.float32) else _exp2_64(t)
+@lower_builtin(exp2, types.Float)
+def _lower_exp2(context, builder, signature, args):
+    """2^t = 2^n 2^f, n whole and |f| ≤ ½: Taylor's series of 2^f, and n added to its exponent.
+
+    Adding the large number 1.5·2^mantissa rounds t to n and leaves n in the lowest bits.
+    """
+    (t,) = args
+    number = t.type
+    mantissa, terms, smallest = (23, 7, -126) if number == ir.FloatType() else (52, 14, -1022)
+    whole_number = ir.IntType(signature.args[0].bitwidth)
+
+    zero = ir.Constant(number, 0.0)
+    t = builder.select(builder.fcmp_ordered(">", t, zero), zero, t)
+    large = ir.Constant(number, 1.5 * 2.0**mantissa)
+    shifted = builder.fadd(t, large)
+    f = builder.fsub(t, builder.fsub(shifted, large))
+    power = zero
+    for k in reversed(range(terms)):
+        power = builder.fmul(power, f, flags=["contract"])
+        coefficient = ir.Constant(number, math.log(2) ** k / math.factorial(k))
+        power = builder.fadd(power, coefficient, flags=["contract"])
+    n = builder.shl(builder.bitcast(shifted, whole_number), whole_number(mantissa))
+    power = builder.bitcast(builder.add(builder.bitcast(power, whole_number), n), number)
+    underflow = builder.fcmp_ordered("<", t, ir.Constant(number, float(smallest)))
+    return builder.select(underflow, zero, power)
 
 
-@overload(_exp2, inline="always")
-def _exp2_compiled(t):
-    if t == types.float32:
-        return lambda t: _exp2_32(t)
-    return lambda t: _exp2_64(t)
-
-
-@njit(nogil=True, fastmath={"contract"})
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _apply(function, t, y):
     """y = f(t), entry by entry."""
     if function == EXP2:
         for e in range(t.size):
-            y[e] = _exp2(t[e])
-    else:
+            y[e] = exp2(t[e])
+    elif function == TANH:
         for e in range(t.size):
-            y[e] = t[e]
-        for _ in range(function - 1):
+            u = exp2(-abs(t[e]) * t.dtype.type(2 / math.log(2)))
+            y[e] = math.copysign((1 - u) / (1 + u), t[e])
+    else:
+        y[:] = 1
+        for _ in range(function):
             for e in range(t.size):
                 y[e] *= t[e]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def weigh(panels, rows, coef, function, start, stop, out):
-    lanes = panels.shape[2]
-    blocks, ones = len(rows) * ROWS // BLOCK, BLOCK // ROWS
-    t = np.empty((ones, ROWS, lanes), panels.dtype)
+    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
+    lanes, tiles = panels.shape[2], BLOCK // ROWS
+    t = np.empty((tiles, ROWS, lanes), panels.dtype)
     y = np.empty((1, BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     total = np.empty((1, lanes), panels.dtype)
-    coef = coef.reshape(blocks, BLOCK)
+    blocks = coef.reshape(-1, BLOCK)
+    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
+    for first in range(0, len(blocks), step):
+        for p in range(start, stop):
+            for b in range(first, min(first + step, len(blocks))):
+                for r in range(tiles):
+                    multiply(rows, b * tiles + r, panels, p, t, r)
+                _apply(function, flat_t, flat_y)
+                multiply(blocks, b, y, 0, total, 0)
+                for l in range(lanes):
+                    out[p, l] += total[0, l]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill(panels, rows, function, start, stop, out):
+    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
+    lanes, tiles = panels.shape[2], BLOCK // ROWS
+    t = np.empty((tiles, ROWS, lanes), panels.dtype)
+    y = np.empty((BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    m, n = out.shape
     for p in range(start, stop):
-        for b in range(blocks):
-            for r in range(ones):
-                _multiply(rows, b * ones + r, panels, p, t, r)
-            _apply(function, t.reshape(-1), y.reshape(-1))
-            _multiply(coef, b, y, 0, total, 0)
-            for l in range(lanes):
-                out[p, l] += total[0, l]
+        i = p * lanes
+        width = min(lanes, n - i)
+        for j in range(0, m, BLOCK):
+            for r in range(tiles):
+                multiply(rows, j // ROWS + r, panels, p, t, r)
+            _apply(function, flat_t, flat_y)
+            for r in range(min(BLOCK, m - j)):
+                for l in range(width):
+                    out[j + r, i + l] = y[r, l]
