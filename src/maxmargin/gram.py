@@ -67,9 +67,7 @@ class Gram:
         self.threads = threads or available_cores()
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
-        self.diagonal = (
-            np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        )
+        self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         # Distances do not change when the mean is removed, but their rounding errors shrink.
         shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
         self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None

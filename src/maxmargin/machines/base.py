@@ -19,7 +19,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram, available_cores, cross_dot
@@ -28,6 +28,7 @@ from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
+from maxmargin.solvers.polish import polish
 
 Standing = Solution | Progress | None
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
@@ -108,11 +109,31 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             )
         return checked
 
-    def _gram(self, X: Any) -> Gram:
-        kernel = self._kernel()
+    def _gram(self, X: Any, sample_weight: np.ndarray | None) -> Gram:
+        kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
         return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+
+    def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
+        """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
+
+        One line per line of `dual_coef_`; None for a cold start.
+        """
+        if not self.warm_start or not hasattr(self, "dual_coef_"):
+            return None
+        before = self._bounds_
+        if len(bounds) < len(before):
+            raise ValueError(
+                "warm_start=True continues on the same rows, with new ones appended: had "
+                f"{len(before)} rows, got {len(bounds)}"
+            )
+        coef = np.zeros((self.dual_coef_.shape[0], len(bounds)))
+        coef[:, self.support_] = self._dense_dual_coef()
+        now = bounds[: len(before)]
+        scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
+        coef[:, scaled] *= now[scaled] / before[scaled]
+        return coef
 
     def _threads(self) -> int:
         """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
@@ -170,13 +191,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         def run(number: int) -> Solution:
             left = None if self.max_time is None else self.max_time - (perf_counter() - began)
             task = tasks[number]
+            gram = task.gram()
             solution = self._solver(left).solve(
-                task.problem,
-                task.gram(),
-                start=task.start,
-                observe=lambda progress: told(number, progress),
+                task.problem, gram, start=task.start, observe=lambda now: told(number, now)
             )
-            if solution.status is Status.INTERRUPTED:
+            if solution.status is Status.CONVERGED:
+                solution = polish(task.problem, gram, solution)
+            elif solution.status is Status.INTERRUPTED:
                 stop.set()
             state[number] = solution
             return solution
@@ -246,8 +267,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if X.shape[1] == n_support:
                 return X
             raise ValueError(
-                f"X.shape[1] = {X.shape[1]} should be equal to {n_train}, the number of samples "
-                f"at training time, or to {n_support}, the number of support vectors"
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {n_train} "
+                "features as input: a precomputed kernel needs a column for each training row "
+                f"({n_train}), or for each support vector ({n_support})"
             )
         X = self._validate(X, reset=False)
         if sp.issparse(X) and not sp.issparse(self.support_vectors_):
@@ -255,6 +277,16 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 f"cannot use sparse input in {type(self).__name__!r} trained on dense data"
             )
         return sp.csr_array(X) if sp.issparse(self.support_vectors_) else X
+
+    def _kept(self, X: Any, support: np.ndarray, coef: np.ndarray) -> dict[str, Any]:
+        """The fitted attributes that say which rows are kept, and their coefficients."""
+        dual_coef = np.ascontiguousarray(coef[:, support])
+        return {
+            "support_": support.astype(np.int32),
+            "support_vectors_": X[support],
+            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "shape_fit_": X.shape,
+        }
 
     def _dense_dual_coef(self) -> np.ndarray:
         coef = self.dual_coef_
@@ -280,6 +312,16 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Sample weights as non-negative numbers; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
+    if not weights.any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return weights
 
 
 def check_finite(X: Any, name: str) -> None:
