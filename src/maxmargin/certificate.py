@@ -39,6 +39,21 @@ def primal_value(
     return quadratic + loss + float(offsets @ problem.sums)
 
 
+def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
+    """The b that makes P smallest, for a problem of one group.
+
+    The slope of P in b is d − Σ_i (u_i where G_i + b < 0, else l_i): it rises by u_i − l_i at
+    b = −G_i, and its zero is at one of these kinks, or between two of them: then in the middle.
+    """
+    order = np.argsort(-gradient)
+    kinks, rises = -gradient[order], (problem.upper - problem.lower)[order]
+    slope = np.cumsum(rises) - problem.upper.sum() + problem.sums[0]
+    rounding = 1e-13 * np.abs(slope).max()
+    first = min(int(np.searchsorted(slope, -rounding)), len(kinks) - 1)
+    last = first + 1 if first + 1 < len(kinks) and slope[first] <= rounding else first
+    return float(0.5 * (kinks[first] + kinks[last]))
+
+
 def duality_gap(problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> float:
     """P − D at β, with the offsets that β implies."""
     offsets = problem.offsets(beta, gradient)
@@ -71,7 +86,7 @@ class Certificate:
     seconds: float
 
     @classmethod
-    def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
+    def of(cls, problem: DualProblem, solution: Solution, **more: Any) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         beta, gradient = solution.beta, solution.gradient
         return cls._from_values(
@@ -82,10 +97,11 @@ class Certificate:
             n_iter=solution.n_iter,
             kernel_evaluations=solution.kernel_evaluations,
             seconds=solution.seconds,
+            **more,
         )
 
     @classmethod
-    def total(cls, parts: Sequence[Certificate], seconds: float) -> Certificate:
+    def total(cls, parts: Sequence[Certificate], seconds: float, **more: Any) -> Certificate:
         """Of several binary problems together: values summed, the worst violation and status."""
         if len(parts) == 1:
             return parts[0]
@@ -98,6 +114,7 @@ class Certificate:
             n_iter=sum(part.n_iter for part in parts),
             kernel_evaluations=sum(part.kernel_evaluations for part in parts),
             seconds=seconds,
+            **more,
         )
 
     @classmethod
@@ -119,7 +136,25 @@ class Certificate:
         return f"<table>{cells}</table>"
 
 
-def _show(value: float | int | Status) -> str:
+@dataclass(frozen=True)
+class ApproximateCertificate(Certificate):
+    """The certificate of a machine whose kernel was replaced by features.
+
+    What it proves holds for K̂, not for K; how far they are apart is measured, not proven.
+
+    Attributes
+    ----------
+    holds_for : which problem the values above are of
+    kernel_error : √mean (K − K̂)² over all pairs of a sample of the rows
+    """
+
+    holds_for: str
+    kernel_error: float
+
+
+def _show(value: float | int | str | Status) -> str:
     if isinstance(value, Status):
         return value.value
+    if isinstance(value, str):
+        return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

@@ -131,6 +131,10 @@ class FeatureGram:
         if split:
             yield Block(slice(0, split), self._resident, self.numbers[:split])
 
+    def sample(self, count: int) -> np.ndarray:
+        """Features of some rows, evenly spread."""
+        return self._compute(self.numbers[:: max(1, self.n // count)])
+
     def scores(self, block: Block, w: np.ndarray) -> np.ndarray:
         """Zw on a block."""
         out = np.empty(len(block.lines))

@@ -1,0 +1,260 @@
+"""Dual coordinate descent over blocks of explicit features, which need not all be in memory.
+
+The one dual problem with K̂ = ZZᵀ, Z = φ(X). As in `dual_coordinate`, w = Zᵀβ makes a step cost
+two passes over one row of Z; here the rows come in blocks, and a block is swept several times
+while its features are there.
+
+    repeat
+        for every block of rows
+            look:   G = Z w₀ + p on the block, w₀ being the w at the start of this pass
+            sweep the block's β a few times; w follows
+        b += ρ Σβ, the multiplier of Σβ = 0; then what Σβ lacks is taken from the last block
+        the looks together prove how good the β at the start of the pass was
+    until its duality gap, relative to the primal value, is ≤ tol
+
+So the proof costs no pass of its own, and the answer is the β that was proven, not the one after.
+With all rows in one block this is plain dual coordinate descent.
+
+References: H.-F. Yu, C.-J. Hsieh, K.-W. Chang, C.-J. Lin, Large linear classification when data
+cannot fit in memory, KDD 2010; and those of `dual_coordinate`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from maxmargin.certificate import best_offset, primal_value
+from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.rows import square_rows
+from maxmargin.solvers.base import HISTORY, Observer, Progress, State
+from maxmargin.solvers.dual_coordinate import MEMORY, PENALTY, VARIABLE, sweeps
+
+SAMPLE = 1000  # rows whose mean is the centre
+MOST_PASSES = 1000
+
+
+class Descent:
+    """What moves when a block is swept, besides its β: w, Σβ and the multiplier of Σβ = 0.
+
+    Parameters
+    ----------
+    sample : ndarray of features, of rows that are like the others
+    epsilon : half the width of the tube of a regressor, 0 for a classifier
+    fit_intercept : whether Σβ = 0 is wanted
+    """
+
+    def __init__(
+        self, sample: np.ndarray, *, epsilon: float = 0.0, fit_intercept: bool = True
+    ) -> None:
+        sample = sample.astype(np.float64)
+        self.epsilon = epsilon
+        self.centre = sample.mean(axis=0) if fit_intercept else np.zeros(sample.shape[1])
+        self.w = np.zeros(sample.shape[1])
+        spread = float(((sample - self.centre) ** 2).sum(axis=1).mean())
+        self.penalty = (PENALTY * spread or 1.0) if fit_intercept else 0.0
+        self.memory = np.zeros(1, MEMORY)
+        self.memory["random"] = np.uint64(0x9E3779B97F4A7C15)
+
+    def place(self, w: np.ndarray, total: float) -> None:
+        """Begin at w = Zᵀβ and Σβ."""
+        self.w = w
+        self.memory["total"], self.memory["mean_score"] = total, self.centre @ w
+
+    @property
+    def offset(self) -> float:
+        """b as the multiplier has it, for rows that are not centred."""
+        m = self.memory[0]
+        uncentred = float(self.centre @ self.centre) * m["total"] - m["mean_score"]
+        return float(m["offset"] + self.penalty * m["total"] + uncentred)
+
+    def table(self, Z: np.ndarray, lines: np.ndarray, **columns: Any) -> np.ndarray:
+        """The variables of a block: one record per line of Z, set on its `lines`."""
+        table = np.zeros(len(Z), VARIABLE)
+        for name, values in columns.items():
+            table[name][lines] = values
+        return table
+
+    def sweep(self, Z: np.ndarray, lines: np.ndarray, table: np.ndarray, times: int) -> None:
+        """Sweep the lines; β in the table, w and Σβ follow, the multiplier rests."""
+        memory, order, none = self.memory, lines.copy(), np.empty(0, np.int32)
+        memory["active"], memory["highest"], memory["lowest"] = len(lines), np.inf, -np.inf
+        square = float(self.centre @ self.centre)
+        multiplier = memory["offset"].copy()
+        for _ in range(times):
+            variables = (table, self.epsilon, self.penalty, square)
+            sweeps(Z, none, none, *variables, self.w, order, memory, 0.0, 1)
+            memory["offset"] = multiplier
+
+    def balance(self, beta: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        """The multiplier's step, b += ρ Σβ; returns changes of these β that make Σβ = 0.
+
+        Free variables change first, for it costs them least. If there is no room, there is none.
+        """
+        total = float(self.memory["total"][0])
+        self.memory["offset"] += self.penalty * total
+        new = beta
+        free = (beta > lower) & (beta < upper) & (beta != 0)
+        for among in (free, np.ones_like(free)):
+            lacking = -total - float((new - beta).sum())
+            room = np.abs((upper if lacking > 0 else lower) - new) * among
+            room = np.minimum(room, abs(lacking))
+            if room.sum() > 0:
+                move = np.sign(lacking) * room * min(1.0, abs(lacking) / room.sum())
+                new = np.clip(new + move, lower, upper)
+        return new - beta
+
+
+class Walk:
+    """β of a problem on its way, pass by pass, and the last β of which the gap is known.
+
+    The two copies of a regressor's rows are one signed variable here, with ε|β| in the objective.
+    """
+
+    def __init__(self, problem: DualProblem, gram: Any, start: np.ndarray | None) -> None:
+        n = gram.n
+        self.problem, self.gram = problem, gram
+        self.y = -(problem.linear[:n] + problem.linear[-n:]) / 2
+        self.lower, self.upper = problem.lower[-n:], problem.upper[:n]
+        beta = problem.feasible(start)
+        self.beta = beta if problem.rows is None else beta[:n] + beta[n:]
+        self.shift, self.square = np.zeros(n), np.full(n, np.nan)
+        self.descent = Descent(
+            gram.sample(SAMPLE),
+            epsilon=float(problem.linear[0] - problem.linear[-n]) / 2,
+            fit_intercept=problem.n_groups > 0,
+        )
+        if self.beta.any():
+            self.descent.place(gram.weights(self.beta), self.beta.sum())
+
+    def go(self, times: int) -> None:
+        """Look at every block, and sweep it so many times."""
+        before, w = self.beta.copy(), self.descent.w.copy()
+        scores = np.zeros(self.gram.n)
+        for block in self.gram.blocks():
+            if w.any():
+                scores[block.rows] = self.gram.scores(block, w)
+            if times:
+                self._sweep(block, times)
+        if times and self.problem.n_groups:
+            self._balance(block)
+        self._look(before, scores)
+
+    def _sweep(self, block: Any, times: int) -> None:
+        rows, Z, lines = block
+        centre = self.descent.centre
+        if np.isnan(self.square[rows.start]):
+            self.shift[rows] = self.gram.scores(block, centre)
+            square_rows(Z, lines, self.square[rows])
+            self.square[rows] += centre @ centre - 2 * self.shift[rows]
+            np.maximum(self.square[rows], 0.0, out=self.square[rows])
+        table = self.descent.table(
+            Z,
+            lines,
+            beta=self.beta[rows],
+            y=self.y[rows],
+            lower=self.lower[rows],
+            upper=self.upper[rows],
+            square=self.square[rows],
+            shift=self.shift[rows],
+        )
+        self.descent.sweep(Z, lines, table, times)
+        self.beta[rows] = table["beta"][lines]
+
+    def _balance(self, block: Any) -> None:
+        """Σβ = 0, by the rows of the last block: their features are still there."""
+        rows = block.rows
+        change = self.descent.balance(self.beta[rows], self.lower[rows], self.upper[rows])
+        self.beta[rows] += change
+        self.descent.place(self.descent.w + self.gram.combine(block, change), self.beta.sum())
+
+    def _look(self, beta: np.ndarray, scores: np.ndarray) -> None:
+        """Primal and dual value at β, whose w gave the scores."""
+        problem = self.problem
+        if problem.rows is not None:
+            beta = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
+        gradient = problem.on_variables(scores) + problem.linear
+        self.state = State(problem, self.gram, beta, gradient, np.float64)
+        self.offsets = np.array([best_offset(problem, gradient)] if problem.n_groups else [])
+        self.primal = primal_value(problem, beta, gradient, self.offsets)
+        balanced = not problem.n_groups or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+        self.dual = -problem.objective(beta, gradient) if balanced else -np.inf
+        self.gap = self.primal - self.dual
+        scale = max(abs(self.primal), abs(self.dual))
+        self.relative_gap = self.gap / scale if 0 < scale < np.inf else self.gap
+        self.violation = problem.violation(beta, gradient)
+
+
+@dataclass(frozen=True)
+class FeatureDescent:
+    """Sweeps over blocks of features, with the proof coming along.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap to reach.
+    max_iter : int
+        Most passes over the blocks; −1 for 1,000.
+    max_time : float or None
+    visits : int
+        Sweeps of a block in a pass.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = -1
+    max_time: float | None = None
+    visits: int = 4
+
+    def solve(
+        self,
+        problem: DualProblem,
+        gram: Any,
+        *,
+        start: np.ndarray | None = None,
+        observe: Observer | None = None,
+    ) -> Solution:
+        """Minimise the dual of a `FeatureGram`; otherwise as `Solver.solve`."""
+        began, evaluations = perf_counter(), gram.evaluations
+        walk = Walk(problem, gram, start)
+        history: list[tuple] = []
+        try:
+            status = self._drive(walk, history, observe, began)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+            if not history:
+                walk.go(0)
+        return Solution(
+            beta=walk.state.beta,
+            gradient=walk.state.gradient,
+            offsets=walk.offsets,
+            status=status,
+            n_iter=max(len(history) - 1, 0),
+            kernel_evaluations=gram.evaluations - evaluations,
+            seconds=perf_counter() - began,
+            history=np.array(history, HISTORY),
+        )
+
+    def _drive(
+        self, walk: Walk, history: list[tuple], observe: Observer | None, began: float
+    ) -> Status:
+        limit = MOST_PASSES if self.max_iter < 0 else self.max_iter
+        passes = 0
+        while True:
+            late = self.max_time is not None and perf_counter() - began >= self.max_time
+            walk.go(0 if late or passes >= limit else self.visits)
+            seconds = perf_counter() - began
+            now = (walk.dual, walk.gap, walk.violation)
+            history.append((*now, passes, seconds))
+            stop = observe and observe(Progress(walk.state, *now, self.tol, seconds))
+            if walk.relative_gap <= self.tol:
+                return Status.CONVERGED
+            if stop:
+                return Status.INTERRUPTED
+            if late:
+                return Status.OUT_OF_TIME
+            if passes >= limit:
+                return Status.OUT_OF_ITERATIONS
+            passes += 1
