@@ -13,7 +13,8 @@ while its features are there.
     until its duality gap, relative to the primal value, is ≤ tol
 
 So the proof costs no pass of its own, and the answer is the β that was proven, not the one after.
-With all rows in one block this is plain dual coordinate descent.
+With all rows in one block this is plain dual coordinate descent; with several, their rows must be
+mixed anew in every pass.
 
 References: H.-F. Yu, C.-J. Hsieh, K.-W. Chang, C.-J. Lin, Large linear classification when data
 cannot fit in memory, KDD 2010; and those of `dual_coordinate`.
@@ -121,7 +122,8 @@ class Walk:
         self.lower, self.upper = problem.lower[-n:], problem.upper[:n]
         beta = problem.feasible(start)
         self.beta = beta if problem.rows is None else beta[:n] + beta[n:]
-        self.shift, self.square = np.zeros(n), np.full(n, np.nan)
+        # Of every centred row, when first met: z_iᵀ centre and ‖z_i − centre‖².
+        self.shift, self.square, self.known = np.zeros(n), np.zeros(n), np.zeros(n, bool)
         self.descent = Descent(
             gram.sample(SAMPLE),
             epsilon=float(problem.linear[0] - problem.linear[-n]) / 2,
@@ -146,11 +148,13 @@ class Walk:
     def _sweep(self, block: Any, times: int) -> None:
         rows, Z, lines = block
         centre = self.descent.centre
-        if np.isnan(self.square[rows.start]):
+        if not self.known[rows].all():
+            square = np.empty(len(rows))
+            square_rows(Z, lines, square)
             self.shift[rows] = self.gram.scores(block, centre)
-            square_rows(Z, lines, self.square[rows])
-            self.square[rows] += centre @ centre - 2 * self.shift[rows]
-            np.maximum(self.square[rows], 0.0, out=self.square[rows])
+            square += centre @ centre - 2 * self.shift[rows]
+            self.square[rows] = np.maximum(square, 0.0)
+            self.known[rows] = True
         table = self.descent.table(
             Z,
             lines,
@@ -206,7 +210,7 @@ class FeatureDescent:
     tol: float = 1e-3
     max_iter: int = -1
     max_time: float | None = None
-    visits: int = 4
+    visits: int = 3
 
     def solve(
         self,
