@@ -1,0 +1,262 @@
+"""Times every case with every library: interleaved repeats in one run, medians, then the judge."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import median
+
+from .case import Case
+from .datasets import load
+from .judge import judge
+from .peers import Peer
+from .worker import PeerError, Worker
+
+PREDICTED = {"train", "sparse"}  # kinds whose machines also predict
+LADDER = [10.0**-k for k in range(1, 8)]  # nominal tolerances tried where their meaning differs
+FOREVER = 3600.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long to measure.
+
+    Parameters
+    ----------
+    repeats : int
+        Most repeats of each library on a case, after the first, which warms up.
+    budget : float
+        Seconds after which a library is not repeated; the first fit counts if it was the only.
+    limit : float
+        Seconds after which a fit is given up; a library that would need more on the next size
+        of a series drops out of it.
+    """
+
+    repeats: int = 25
+    budget: float = 3.0
+    limit: float = 60.0
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of the results: one library on one case."""
+
+    kind: str
+    case: str
+    peer: str
+    status: str = "ok"
+    rows: int = 0
+    columns: int = 0
+    repeats: int = 0
+    seconds: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+    peak_mb: float = 0.0
+    score: float = 0.0
+    support_vectors: int = 0
+    dual: float = 0.0
+    primal: float = 0.0
+    gap: float = 0.0
+    passed: bool = True
+
+
+class Crew:
+    """The workers, one for each library, started when first needed and again after a failure."""
+
+    def __init__(self, peers: list[Peer]):
+        self.peers = peers
+        self.absent: dict[str, str] = {}
+        self.workers = {peer.name: Worker(peer) for peer in peers}
+
+    def of(self, peer: Peer) -> Worker:
+        if not self.workers[peer.name].process.is_alive():
+            self.workers[peer.name] = Worker(peer)
+        return self.workers[peer.name]
+
+    def for_case(self, case: Case) -> list[Peer]:
+        """The libraries that are here and have this machine."""
+        able = []
+        for peer in self.peers:
+            if peer.name in self.absent or (case.only and peer.name not in case.only):
+                continue
+            try:
+                if self.of(peer).ask("supports", case):
+                    able.append(peer)
+            except PeerError as reason:
+                self.absent[peer.name] = str(reason)
+        return able
+
+    def stop(self) -> None:
+        for worker in self.workers.values():
+            worker.stop()
+
+
+def run(cases: list[Case], peers: list[Peer], settings: Settings) -> Iterator[Record]:
+    """Measure all cases with all peers, yielding each result as it comes."""
+    crew = Crew(peers)
+    last: dict[tuple[object, ...], tuple[int, float]] = {}
+    try:
+        for case in cases:
+            try:
+                rows, columns = load(case.data, case.n).X.shape
+            except FileNotFoundError as reason:
+                yield Record(case.kind, case.label, "", f"absent: {reason}")
+                continue
+            able = crew.for_case(case)
+            for name, reason in crew.absent.items():
+                yield Record(case.kind, case.label, name, reason)
+            slow = {
+                peer.name
+                for peer in able
+                if too_slow(last.get((*case.series, peer.name)), rows, settings.limit)
+            }
+            for peer in able:
+                if peer.name in slow:
+                    yield Record(case.kind, case.label, peer.name, "too slow for this size")
+            able = [peer for peer in able if peer.name not in slow]
+            measure = {"memory": memory, "cold": cold}.get(case.kind, repeated)
+            for record in measure(case, able, crew, settings):
+                yield replace(record, rows=rows, columns=columns)
+                if record.status == "ok":
+                    last[*case.series, record.peer] = rows, record.seconds
+                elif record.status.startswith("more"):
+                    last[*case.series, record.peer] = rows, FOREVER
+    finally:
+        crew.stop()
+
+
+def too_slow(before: tuple[int, float] | None, rows: int, limit: float) -> bool:
+    """Whether a library that took some seconds for fewer rows will exceed the limit: quadratic."""
+    return before is not None and before[1] * (rows / before[0]) ** 2 > limit
+
+
+def repeated(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
+    """Interleaved repeats of fit, and of predict where asked; each answer judged once."""
+    failed: dict[str, str] = {}
+    reached = attempt(lambda peer: reach(case, crew.of(peer), settings.limit), peers, failed)
+
+    def fit(peer: Peer) -> tuple[float, float]:
+        return crew.of(peer).ask("fit", reached[peer.name][0], limit=settings.limit)
+
+    def predict(peer: Peer) -> tuple[float, float]:
+        return crew.of(peer).ask("predict", limit=settings.limit)
+
+    alive = [peer for peer in peers if peer.name in reached]
+    warm = {name: first for name, (_, _, first) in reached.items()}
+    measured = [(case.kind, interleave(fit, alive, warm, settings, failed))]
+    if case.kind in PREDICTED:
+        alive = [peer for peer in alive if peer.name not in failed]
+        warm = attempt(predict, alive, failed)
+        measured.append(("predict", interleave(predict, alive, warm, settings, failed)))
+    for kind, results in measured:
+        for name, pairs in results.items():
+            times, extra = zip(*pairs, strict=True)
+            verdict = reached[name][1]
+            yield Record(
+                kind,
+                case.label,
+                name,
+                repeats=len(times),
+                seconds=median(times),
+                low=min(times),
+                high=max(times),
+                **{"score" if kind == "predict" else "peak_mb": median(extra)},
+                support_vectors=verdict.support_vectors,
+                dual=verdict.dual,
+                primal=verdict.primal,
+                gap=verdict.gap,
+                passed=verdict.passes(case.tol),
+            )
+    for name, reason in failed.items():
+        yield Record(case.kind, case.label, name, reason)
+
+
+def reach(case: Case, worker: Worker, limit: float):
+    """The case at the loosest nominal tolerance that passes the judge, the verdict, the time.
+
+    Kernel machines all mean the KKT gap by their tolerance, so theirs is taken at its word and
+    the verdict marks who misses it. Of linear machines the ladder is tried.
+    """
+    for tol in LADDER if case.machine == "LinearSVC" else [case.tol]:
+        nominal = replace(case, tol=tol)
+        first = worker.ask("fit", nominal, limit=limit)
+        verdict = judge(case, worker.ask("answer", nominal))
+        if verdict.passes(case.tol):
+            break
+    return nominal, verdict, first
+
+
+def attempt(verb, peers, failed):
+    """name -> verb(peer), of the libraries that do not fail; the others join `failed`."""
+    results = {}
+    for peer in peers:
+        try:
+            results[peer.name] = verb(peer)
+        except PeerError as reason:
+            failed[peer.name] = str(reason)
+    return results
+
+
+def interleave(verb, peers, warm, settings, failed):
+    """name -> [verb(peer), …], the libraries taking turns, each starting a turn once.
+
+    What came of warming up, (seconds, something), only counts of a library that had no time for
+    more.
+    """
+    results = {name: [] for name in warm}
+    spent = {name: seconds for name, (seconds, _) in warm.items()}
+    for turn in range(settings.repeats):
+        start = turn % max(1, len(peers))
+        in_time = [
+            peer
+            for peer in peers[start:] + peers[:start]
+            if spent[peer.name] <= settings.budget and peer.name not in failed
+        ]
+        for name, result in attempt(verb, in_time, failed).items():
+            results[name].append(result)
+            spent[name] += result[0]
+    return {name: results[name] or [warm[name]] for name in results if name not in failed}
+
+
+def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
+    """Peak memory beyond the data, in a fresh process that has warmed up on a few rows."""
+    for peer in peers:
+        worker = Worker(peer)
+        try:
+            worker.ask("fit", replace(case, n=500))
+            seconds, peak_mb = worker.ask("fit", case, limit=settings.limit)
+            verdict = judge(case, worker.ask("answer", case))
+            yield Record(
+                case.kind,
+                case.label,
+                peer.name,
+                repeats=1,
+                seconds=seconds,
+                low=seconds,
+                high=seconds,
+                peak_mb=peak_mb,
+                gap=verdict.gap,
+                passed=verdict.passes(case.tol),
+            )
+        except PeerError as reason:
+            yield Record(case.kind, case.label, peer.name, str(reason))
+        worker.stop()
+
+
+def cold(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
+    """Seconds of the first fit in a new process beyond a warm one; compile cache empty, full."""
+    for peer in peers:
+        with tempfile.TemporaryDirectory() as folder:
+            for cache in "empty", "full":
+                worker = Worker(peer, {"NUMBA_CACHE_DIR": folder})
+                first, *warm = (worker.ask("fit", case)[0] for _ in range(6))
+                extra = [first - seconds for seconds in warm]
+                yield Record(
+                    case.kind,
+                    f"{case.label}, cache {cache}",
+                    peer.name,
+                    repeats=len(extra),
+                    seconds=median(extra),
+                    low=min(extra),
+                    high=max(extra),
+                )
+                worker.stop()
