@@ -1,0 +1,125 @@
+"""The proof that comes with every fit.
+
+For any β in the box with its sums, G = Kβ + p and any offsets b,
+
+    dual    D = −(½ βᵀKβ + pᵀβ)
+    primal  P = ½ βᵀKβ + Σ_i max_{l_i ≤ t ≤ u_i} −(G_i + b) t + Σ_g b_g d_g
+
+satisfy D ≤ optimum ≤ P whenever K is positive semidefinite; both are equal exactly at the
+optimum. For a C-SVC the sum is Σ C_i max(0, 1 − y_i f(x_i)), the hinge loss; for a regressor it
+is the ε-insensitive loss: one formula for every machine. Where a bound is infinite (the hard
+margin) a primal point must satisfy its constraint exactly, so w and b are scaled up until it
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from maxmargin.problem import DualProblem, Solution, Status
+
+
+def primal_value(
+    problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
+) -> float:
+    """P at w = Σ β_i φ(x_i) and the given offsets."""
+    quadratic = 0.5 * float(beta @ (gradient - problem.linear))
+    b = offsets[problem.group] if problem.n_groups else 0.0
+    residual = -(gradient + b)  # what one more unit of β_i would gain
+    bound = np.where(residual > 0, problem.upper, problem.lower)
+    hard = np.isinf(problem.lower) | np.isinf(problem.upper)
+    if hard.any():
+        margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
+        return quadratic / margin**2 if margin > 0 else np.inf
+    loss = float(residual @ bound)
+    return quadratic + loss + float(offsets @ problem.sums)
+
+
+def duality_gap(problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> float:
+    """P − D at β, with the offsets that β implies."""
+    offsets = problem.offsets(beta, gradient)
+    return primal_value(problem, beta, gradient, offsets) + problem.objective(beta, gradient)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Primal and dual value of a fitted machine, and how far from optimal it can be.
+
+    Attributes
+    ----------
+    primal : value of the regularised loss at the fitted model
+    dual : Σα − ½ΣΣ ααyyK, or its like: no model can have a smaller primal value than this
+    gap : primal − dual, ≥ 0 up to rounding
+    relative_gap : gap / max(|primal|, |dual|)
+    kkt_violation : worst violation of the optimality conditions, what `tol` bounds
+    status : how the solver ended
+    n_iter, kernel_evaluations, seconds : what it cost
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+    status: Status
+    n_iter: int
+    kernel_evaluations: int
+    seconds: float
+
+    @classmethod
+    def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
+        """From the final coefficients and their float64 gradient; nothing is carried along."""
+        beta, gradient = solution.beta, solution.gradient
+        return cls._from_values(
+            primal=primal_value(problem, beta, gradient, solution.offsets),
+            dual=-problem.objective(beta, gradient),
+            kkt_violation=problem.violation(beta, gradient),
+            status=solution.status,
+            n_iter=solution.n_iter,
+            kernel_evaluations=solution.kernel_evaluations,
+            seconds=solution.seconds,
+        )
+
+    @classmethod
+    def total(cls, parts: Sequence[Certificate], seconds: float) -> Certificate:
+        """Of several binary problems together: values summed, the worst violation and status."""
+        if len(parts) == 1:
+            return parts[0]
+        worst = max(parts, key=lambda part: (part.status is not Status.CONVERGED, part.gap))
+        return cls._from_values(
+            primal=sum(part.primal for part in parts),
+            dual=sum(part.dual for part in parts),
+            kkt_violation=max(part.kkt_violation for part in parts),
+            status=worst.status,
+            n_iter=sum(part.n_iter for part in parts),
+            kernel_evaluations=sum(part.kernel_evaluations for part in parts),
+            seconds=seconds,
+        )
+
+    @classmethod
+    def _from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+        gap = primal - dual
+        scale = max(abs(primal), abs(dual))
+        relative = gap / scale if 0 < scale < np.inf else gap
+        return cls(primal=primal, dual=dual, gap=gap, relative_gap=relative, **rest)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [(f.name.replace("_", " "), _show(getattr(self, f.name))) for f in fields(self)]
+
+    def __str__(self) -> str:
+        width = max(len(name) for name, _ in self._rows())
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in self._rows())
+        return f"<table>{cells}</table>"
+
+
+def _show(value: float | int | Status) -> str:
+    if isinstance(value, Status):
+        return value.value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

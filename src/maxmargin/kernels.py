@@ -1,0 +1,307 @@
+"""Kernels: k(x, z) = φ(x)ᵀφ(z), an inner product in a space that is never visited.
+
+A kernel here is a small frozen object. Called with two blocks of rows it returns the block of
+values; `diagonal` gives k(x, x) for each row. It knows nothing of caches, labels or solvers.
+
+Kernels compose: a sum, a product and a positive multiple of kernels are kernels.
+
+>>> import numpy as np
+>>> X = np.array([[0.0, 1.0], [2.0, 1.0]])
+>>> RBF(gamma=0.5)(X, X).round(3)
+array([[1.   , 0.135],
+       [0.135, 1.   ]])
+>>> (Linear() + 2.0 * RBF(gamma=0.5))(X, X).round(3)
+array([[3.   , 1.271],
+       [1.271, 7.   ]])
+
+A kernel of your own is either a function of two blocks of rows (`Vectorized`) or a function of
+two rows that numba compiles (`Pairwise`). Neither ever forms the whole Gram matrix.
+
+>>> def cosine(x, z):
+...     return (x @ z) / np.sqrt((x @ x) * (z @ z))
+>>> Pairwise(cosine)(X, X).round(3)
+array([[1.   , 0.447],
+       [0.447, 1.   ]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+Gamma = float | Literal["scale", "auto"]
+
+__all__ = [
+    "RBF",
+    "DotKernel",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Pairwise",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "Vectorized",
+    "as_kernel",
+]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A positive semidefinite function of two rows; see the module's page."""
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        """Block of values k(x, z) for the rows x of X and z of Z."""
+        raise TypeError(f"{type(self).__name__} does not define k(X, Z)")
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """k(x, x) for each row x of X, in float64."""
+        return np.concatenate(
+            [np.asarray(self(X[i : i + 1], X[i : i + 1]), float)[0] for i in range(X.shape[0])]
+        )
+
+    def bind(self, X: Any) -> Kernel:
+        """A copy with `gamma="scale"` or `"auto"` replaced by its value on X."""
+        changes: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Kernel):
+                changes[field.name] = value.bind(X)
+            elif field.name == "gamma" and isinstance(value, str):
+                changes["gamma"] = gamma_of(value, X)
+        return replace(self, **changes) if changes else self
+
+    def __add__(self, other: Kernel) -> Sum:
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel | float) -> Kernel:
+        return Product(self, other) if isinstance(other, Kernel) else Scaled(float(other), self)
+
+    __rmul__ = __mul__
+
+
+def gamma_of(rule: str, X: Any) -> float:
+    """scikit-learn's rules: "scale" is 1 / (columns · variance of X), "auto" is 1 / columns."""
+    if rule == "auto":
+        return 1.0 / X.shape[1]
+    if sp.issparse(X):
+        variance = X.multiply(X).mean() - X.mean() ** 2
+    else:
+        variance = X.var(dtype=np.float64)
+    return 1.0 / (X.shape[1] * float(variance)) if variance > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class DotKernel(Kernel):
+    """A kernel that depends on x and z only through xᵀz, ‖x‖² and ‖z‖²."""
+
+    def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
+        """Values from inner products; may overwrite `dot`. xx and zz are squared norms."""
+        raise TypeError(f"{type(self).__name__} does not define its function of xᵀz")
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        dot = safe_sparse_dot(X, Z.T, dense_output=True)
+        return self.of(dot, row_norms(X, squared=True), row_norms(Z, squared=True))
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        xx = row_norms(X, squared=True).astype(np.float64)
+        return self.of(xx[:, None].copy(), xx, np.zeros(1))[:, 0]
+
+
+@dataclass(frozen=True)
+class Linear(DotKernel):
+    """k(x, z) = xᵀz."""
+
+    def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
+        return dot
+
+
+@dataclass(frozen=True)
+class Polynomial(DotKernel):
+    """k(x, z) = (γ xᵀz + c₀)^d; homogeneous for c₀ = 0."""
+
+    degree: float = 3
+    gamma: Gamma = "scale"
+    coef0: float = 0.0
+
+    def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
+        dot *= float(self.gamma)
+        dot += self.coef0
+        return np.power(dot, self.degree, out=dot)
+
+
+@dataclass(frozen=True)
+class RBF(DotKernel):
+    """k(x, z) = exp(−γ ‖x − z‖²)."""
+
+    gamma: Gamma = "scale"
+
+    def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
+        dot *= -2
+        dot += xx[:, None]
+        dot += zz[None, :]
+        np.maximum(dot, 0, out=dot)
+        dot *= -float(self.gamma)
+        return np.exp(dot, out=dot)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Sigmoid(DotKernel):
+    """k(x, z) = tanh(γ xᵀz + c₀). Not positive semidefinite for every γ and c₀."""
+
+    gamma: Gamma = "scale"
+    coef0: float = 0.0
+
+    def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
+        dot *= float(self.gamma)
+        dot += self.coef0
+        return np.tanh(dot, out=dot)
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, z) = exp(−γ ‖x − z‖₁)."""
+
+    gamma: Gamma = "scale"
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        distance = manhattan_distances(X, Z)
+        distance *= -float(self.gamma)
+        return np.exp(distance, out=distance)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The rows of X are rows of a kernel matrix computed elsewhere."""
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """k(x, z) = left(x, z) + right(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return self.left(X, Z) + self.right(X, Z)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self.left.diagonal(X) + self.right.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """k(x, z) = left(x, z) · right(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return self.left(X, Z) * self.right(X, Z)
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self.left.diagonal(X) * self.right.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """k(x, z) = factor · kernel(x, z), factor > 0."""
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"a kernel's factor must be positive and finite, got {self.factor}")
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        return self.kernel(X, Z) * self.factor
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return self.factor * self.kernel.diagonal(X)
+
+
+@dataclass(frozen=True)
+class Vectorized(Kernel):
+    """A user's function of two blocks: `function(X, Z)` returns the (rows of X, rows of Z) block.
+
+    It is called on blocks of rows, never on the whole training set twice.
+    """
+
+    function: Callable[[Any, Any], np.ndarray]
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        values = self.function(X, Z)
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        if values.shape != (X.shape[0], Z.shape[0]):
+            raise ValueError(
+                f"kernel {getattr(self.function, '__name__', self.function)!r} was called with "
+                f"blocks of {X.shape[0]} and {Z.shape[0]} rows and must return shape "
+                f"{(X.shape[0], Z.shape[0])}, got {values.shape}; for a function of two single "
+                "rows use maxmargin.kernels.Pairwise"
+            )
+        return values
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """A user's function of two rows, compiled with numba and evaluated block by block."""
+
+    function: Callable[[np.ndarray, np.ndarray], float]
+
+    def __call__(self, X: Any, Z: Any) -> np.ndarray:
+        X, Z = (np.ascontiguousarray(A.toarray() if sp.issparse(A) else A) for A in (X, Z))
+        values = np.empty((X.shape[0], Z.shape[0]))
+        _compiled(self.function)(X, Z, values)
+        return values
+
+
+@lru_cache(maxsize=64)
+def _compiled(function: Callable) -> Callable:
+    row_pair = function if hasattr(function, "py_func") else njit(function)
+
+    @njit(nogil=True)
+    def fill(X, Z, values):
+        for i in range(X.shape[0]):
+            for j in range(Z.shape[0]):
+                values[i, j] = row_pair(X[i], Z[j])
+
+    return fill
+
+
+def as_kernel(
+    kernel: str | Kernel | Callable, *, degree: float, gamma: Gamma, coef0: float
+) -> Kernel:
+    """The kernel that scikit-learn's `kernel=` names, or the object or function given."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Pairwise(kernel) if hasattr(kernel, "py_func") else Vectorized(kernel)
+    named: dict[str, Kernel] = {
+        "linear": Linear(),
+        "poly": Polynomial(degree, gamma, coef0),
+        "rbf": RBF(gamma),
+        "laplacian": Laplacian(gamma),
+        "sigmoid": Sigmoid(gamma, coef0),
+        "precomputed": Precomputed(),
+    }
+    if kernel not in named:
+        raise ValueError(f"kernel={kernel!r} is not one of {sorted(named)} nor a kernel object")
+    return named[kernel]

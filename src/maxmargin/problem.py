@@ -1,0 +1,179 @@
+"""The one problem, and the answer to it.
+
+Every dual machine of this library is
+
+    minimise   ½ βᵀKβ + pᵀβ
+    subject to l ≤ β ≤ u   and, for each group g,   Σ_{i∈g} β_i = d_g
+
+in signed variables β, with no group (no offset), one (an offset) or two (the ν machines). With
+the gradient G = Kβ + p, β is optimal exactly if every group has an offset b with
+
+    G_i + b ≥ 0 where β_i < u_i     ("cannot usefully go up")
+    G_i + b ≤ 0 where β_i > l_i     ("cannot usefully go down")
+
+so the worst violation is the largest −G_i that can go up minus the smallest −G_j that can go
+down, inside one group. Without a group b is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numba import njit
+
+
+class Status(Enum):
+    """How a solver ended. It never says converged unless the true KKT violation is ≤ tol."""
+
+    CONVERGED = "converged"
+    OUT_OF_ITERATIONS = "out of iterations"
+    OUT_OF_TIME = "out of time"
+    INTERRUPTED = "interrupted"
+    STAGNATED = "stagnated"
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return {
+            "converged": "nothing to do",
+            "out of iterations": "raise max_iter, scale the data to similar ranges, or lower C",
+            "out of time": "raise max_time, scale the data to similar ranges, or lower C",
+            "interrupted": "fit again, or with warm_start=True to continue from here",
+            "stagnated": "scale the data to similar ranges, lower C, or raise tol: rounding "
+            "errors are as large as the steps",
+        }[self.value]
+
+
+@dataclass(frozen=True)
+class DualProblem:
+    """½ βᵀKβ + pᵀβ over a box, with fixed sums over groups of variables.
+
+    Parameters
+    ----------
+    linear : p, ndarray of shape (m,)
+    lower, upper : l and u, ndarrays of shape (m,); infinite bounds are allowed
+    sums : d, ndarray of shape (n_groups,); empty for a machine without offset
+    group : ndarray of shape (m,), the group of each variable, 0 to n_groups − 1
+    rows : ndarray of shape (m,) or None
+        The row of the data behind each variable; None if variable i is row i. The two copies
+        of a regressor share their kernel rows this way.
+    """
+
+    linear: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    sums: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    group: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.group is None:
+            object.__setattr__(self, "group", np.zeros(self.size, np.int8))
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return len(self.linear)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of sum constraints."""
+        return len(self.sums)
+
+    def row_of(self, variables: np.ndarray) -> np.ndarray:
+        """Data rows behind the given variables."""
+        return variables if self.rows is None else self.rows[variables]
+
+    def on_variables(self, values: np.ndarray) -> np.ndarray:
+        """A vector over data rows as a vector over variables."""
+        return values if self.rows is None else values[self.rows]
+
+    def feasible(self, beta: np.ndarray | None = None) -> np.ndarray:
+        """A feasible point near `beta` (near 0 by default): clipped to the box, sums repaired.
+
+        A missing sum is spread first over the variables that are not zero, then over all, in
+        proportion to the room each has; so a sparse point stays sparse if it can.
+        """
+        beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
+        beta = np.clip(beta, self.lower, self.upper)
+        for g, total in enumerate(self.sums):
+            inside = self.group == g
+            for among in (inside & (beta != 0), inside):
+                missing = total - beta[among].sum() - beta[inside & ~among].sum()
+                bound = self.upper if missing > 0 else self.lower
+                room = np.where(among, np.minimum(np.abs(bound - beta), abs(missing)), 0.0)
+                if missing == 0 or room.sum() == 0:
+                    continue
+                move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
+                beta = np.clip(beta + move, self.lower, self.upper)
+        return beta
+
+    def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
+        """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
+        return 0.5 * float(beta @ (gradient + self.linear))
+
+    def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
+        """Worst KKT violation over all groups; 0 at an optimum."""
+        up, down = self._extremes(beta, gradient)
+        if self.n_groups == 0:
+            return max(up[0], -down[0], 0.0)
+        return max(float(np.max(up - down)), 0.0)
+
+    def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
+        up, down = self._extremes(beta, gradient)
+        free = (beta > self.lower) & (beta < self.upper)
+        offsets = np.empty(self.n_groups)
+        for g in range(self.n_groups):
+            inside = free & (self.group == g)
+            if inside.any():
+                offsets[g] = -gradient[inside].mean()
+            else:
+                ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
+                offsets[g] = np.mean(ends) if ends else 0.0
+        return offsets
+
+    def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))
+
+
+@njit(cache=True, nogil=True)
+def extremes(beta, gradient, lower, upper, group, n_groups):
+    """Per group: the largest −G that can go up and the smallest −G that can go down."""
+    up = np.full(n_groups, -np.inf)
+    down = np.full(n_groups, np.inf)
+    for i in range(len(beta)):
+        g = group[i]
+        if beta[i] < upper[i] and -gradient[i] > up[g]:
+            up[g] = -gradient[i]
+        if beta[i] > lower[i] and -gradient[i] < down[g]:
+            down[g] = -gradient[i]
+    return up, down
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found, with everything a certificate needs.
+
+    Attributes
+    ----------
+    beta : ndarray, feasible whatever the status
+    gradient : ndarray, G = Kβ + p recomputed in float64 from the final β
+    offsets : ndarray, b of each group
+    status : Status
+    n_iter : int, steps taken
+    kernel_evaluations : int
+    seconds : float
+    history : structured ndarray with one record per outer iteration (see `solvers.base`)
+    """
+
+    beta: np.ndarray
+    gradient: np.ndarray
+    offsets: np.ndarray
+    status: Status
+    n_iter: int
+    kernel_evaluations: int
+    seconds: float
+    history: np.ndarray
