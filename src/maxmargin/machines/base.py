@@ -28,6 +28,7 @@ from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
+from maxmargin.solvers.polish import polish
 
 Standing = Solution | Progress | None
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
@@ -108,8 +109,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             )
         return checked
 
-    def _gram(self, X: Any) -> Gram:
-        kernel = self._kernel()
+    def _gram(self, X: Any, sample_weight: np.ndarray | None) -> Gram:
+        kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
         return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
@@ -170,13 +171,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         def run(number: int) -> Solution:
             left = None if self.max_time is None else self.max_time - (perf_counter() - began)
             task = tasks[number]
+            gram = task.gram()
             solution = self._solver(left).solve(
-                task.problem,
-                task.gram(),
-                start=task.start,
-                observe=lambda progress: told(number, progress),
+                task.problem, gram, start=task.start, observe=lambda now: told(number, now)
             )
-            if solution.status is Status.INTERRUPTED:
+            if solution.status is Status.CONVERGED:
+                solution = polish(task.problem, gram, solution)
+            elif solution.status is Status.INTERRUPTED:
                 stop.set()
             state[number] = solution
             return solution

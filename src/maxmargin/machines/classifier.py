@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from maxmargin.gram import Gram
 from maxmargin.machines.base import KernelMachine, Standing, Task
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
@@ -72,9 +73,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         self
         """
-        X, labels, weights = self._validate_training(X, y, sample_weight)
-        bounds = self._bounds(weights)
-        tasks = self._tasks(X, labels, bounds)
+        X, labels, sample_weight = self._validate_training(X, y, sample_weight)
+        bounds = self._bounds(self._weights(labels, sample_weight))
+        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds)
         model = partial(self._model, X, labels, bounds, tasks)
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
         solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
@@ -85,7 +86,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _validate_training(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, np.ndarray, np.ndarray]:
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = self._validate(X, y)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -101,27 +102,33 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"warm_start=True needs the same classes as before: had {previous.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        class_weight = compute_class_weight(self.class_weight, classes=classes, y=y)
-        weights = class_weight[labels]
+        self.classes_ = classes
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
         if sample_weight is not None:
-            weights = weights * _check_sample_weight(sample_weight, X, dtype=np.float64)
-            positive = np.unique(labels[weights > 0])
-            if len(positive) == 0:
-                raise ValueError("Invalid input - all samples have zero or negative weights.")
-            if len(positive) == 1:
-                raise ValueError(
-                    "Invalid input - all samples with positive weights belong to the same class."
-                )
-        self.classes_, self.class_weight_ = classes, class_weight
-        return X, labels, np.maximum(weights, 0.0)
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            sample_weight = np.maximum(sample_weight, 0.0)
+        return X, labels, sample_weight
+
+    def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+        """The weight of each row: its class's times its own."""
+        weights = self.class_weight_[labels]
+        if sample_weight is None:
+            return weights
+        present = np.unique(labels[sample_weight > 0])
+        if len(present) == 0:
+            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        if len(present) == 1:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class."
+            )
+        return weights * sample_weight
 
     def _scheme(self) -> OneVersusOne | OneVersusRest:
         if self.multiclass == "ovr" and len(self.classes_) > 2:
             return OneVersusRest(self.classes_)
         return OneVersusOne(self.classes_)
 
-    def _tasks(self, X: Any, labels: np.ndarray, bounds: np.ndarray) -> list[Task]:
-        gram = self._gram(X)
+    def _tasks(self, gram: Gram, labels: np.ndarray, bounds: np.ndarray) -> list[Task]:
         splits = self._scheme().splits(labels)
         starts = self._starts(labels, bounds) or [None] * len(splits)
         self._kernel_ = gram.kernel
