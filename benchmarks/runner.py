@@ -1,5 +1,6 @@
 """Times every case with every library: interleaved repeats in one run, medians, then the judge."""
 
+import math
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ from .worker import PeerError, Worker
 
 PREDICTED = {"train", "sparse"}  # kinds whose machines also predict
 LADDER = [10.0**-k for k in range(1, 8)]  # nominal tolerances tried where their meaning differs
-FOREVER = 3600.0
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Settings:
     repeats : int
         Most repeats of each library on a case, after the first, which warms up.
     budget : float
-        Seconds after which a library is not repeated; the first fit counts if it was the only.
+        Seconds after which a library is not repeated. If warming up took three times as long,
+        it is what counts.
     limit : float
         Seconds after which a fit is given up; a library that would need more on the next size
         of a series drops out of it.
@@ -60,30 +61,33 @@ class Record:
 
 
 class Crew:
-    """The workers, one for each library, started when first needed and again after a failure."""
+    """The workers, one for each library that is here, started again after a failure."""
 
     def __init__(self, peers: list[Peer]):
-        self.peers = peers
-        self.absent: dict[str, str] = {}
         self.workers = {peer.name: Worker(peer) for peer in peers}
+        self.absent: dict[str, str] = {}
+        self.warm: set[tuple[int | None, str, str]] = set()
+        attempt(lambda peer: self.workers[peer.name].wait(), peers, self.absent)
+        self.peers = [peer for peer in peers if peer.name not in self.absent]
 
     def of(self, peer: Peer) -> Worker:
         if not self.workers[peer.name].process.is_alive():
             self.workers[peer.name] = Worker(peer)
         return self.workers[peer.name]
 
-    def for_case(self, case: Case) -> list[Peer]:
-        """The libraries that are here and have this machine."""
-        able = []
-        for peer in self.peers:
-            if peer.name in self.absent or (case.only and peer.name not in case.only):
-                continue
-            try:
-                if self.of(peer).ask("supports", case):
-                    able.append(peer)
-            except PeerError as reason:
-                self.absent[peer.name] = str(reason)
-        return able
+    def warmed(self, peer: Peer, case: Case) -> Worker:
+        """The worker, having fitted this machine to a few rows of this form once: compiled."""
+        worker = self.of(peer)
+        form = "text" if case.kind == "sparse" else "narrow"
+        if (worker.process.pid, case.machine, form) not in self.warm:
+            worker.ask("fit", Case("warm-up", form, 300, case.machine))
+            self.warm.add((worker.process.pid, case.machine, form))
+        return worker
+
+    def able(self, case: Case) -> list[Peer]:
+        """The libraries that have the case's machine, of those it is meant for."""
+        wanted = [peer for peer in self.peers if not case.only or peer.name in case.only]
+        return [peer for peer in wanted if self.of(peer).ask("supports", case)]
 
     def stop(self) -> None:
         for worker in self.workers.values():
@@ -95,31 +99,27 @@ def run(cases: list[Case], peers: list[Peer], settings: Settings) -> Iterator[Re
     crew = Crew(peers)
     last: dict[tuple[object, ...], tuple[int, float]] = {}
     try:
+        for name, reason in crew.absent.items():
+            yield Record("", "", name, reason)
         for case in cases:
             try:
                 rows, columns = load(case.data, case.n).X.shape
             except FileNotFoundError as reason:
                 yield Record(case.kind, case.label, "", f"absent: {reason}")
                 continue
-            able = crew.for_case(case)
-            for name, reason in crew.absent.items():
-                yield Record(case.kind, case.label, name, reason)
-            slow = {
-                peer.name
-                for peer in able
-                if too_slow(last.get((*case.series, peer.name)), rows, settings.limit)
-            }
-            for peer in able:
-                if peer.name in slow:
-                    yield Record(case.kind, case.label, peer.name, "too slow for this size")
-            able = [peer for peer in able if peer.name not in slow]
+            peers = crew.able(case)
+            slow = [
+                peer for peer in peers if too_slow(last.get((*case.series, peer.name)), rows, settings.limit)
+            ]
+            for peer in slow:
+                yield Record(case.kind, case.label, peer.name, "too slow for this size")
+            peers = [peer for peer in peers if peer not in slow]
             measure = {"memory": memory, "cold": cold}.get(case.kind, repeated)
-            for record in measure(case, able, crew, settings):
+            for record in measure(case, peers, crew, settings):
                 yield replace(record, rows=rows, columns=columns)
-                if record.status == "ok":
-                    last[*case.series, record.peer] = rows, record.seconds
-                elif record.status.startswith("more"):
-                    last[*case.series, record.peer] = rows, FOREVER
+                if record.kind == case.kind:
+                    seconds = record.seconds if record.status == "ok" else math.inf
+                    last[*case.series, record.peer] = rows, seconds
     finally:
         crew.stop()
 
@@ -132,7 +132,7 @@ def too_slow(before: tuple[int, float] | None, rows: int, limit: float) -> bool:
 def repeated(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
     """Interleaved repeats of fit, and of predict where asked; each answer judged once."""
     failed: dict[str, str] = {}
-    reached = attempt(lambda peer: reach(case, crew.of(peer), settings.limit), peers, failed)
+    reached = attempt(lambda peer: reach(case, crew.warmed(peer, case), settings.limit), peers, failed)
 
     def fit(peer: Peer) -> tuple[float, float]:
         return crew.of(peer).ask("fit", reached[peer.name][0], limit=settings.limit)
@@ -197,24 +197,21 @@ def attempt(verb, peers, failed):
 
 
 def interleave(verb, peers, warm, settings, failed):
-    """name -> [verb(peer), …], the libraries taking turns, each starting a turn once.
+    """name -> [verb(peer), …], the libraries taking turns until their budgets are spent.
 
-    What came of warming up, (seconds, something), only counts of a library that had no time for
-    more.
+    `warm` holds what warming up gave, (seconds, something); it only counts of a library that
+    took too long for more.
     """
-    results = {name: [] for name in warm}
-    spent = {name: seconds for name, (seconds, _) in warm.items()}
+    left = {name: settings.budget for name in warm if warm[name][0] <= 3 * settings.budget}
+    results = {name: [] if name in left else [warm[name]] for name in warm}
     for turn in range(settings.repeats):
         start = turn % max(1, len(peers))
-        in_time = [
-            peer
-            for peer in peers[start:] + peers[:start]
-            if spent[peer.name] <= settings.budget and peer.name not in failed
-        ]
-        for name, result in attempt(verb, in_time, failed).items():
+        order = [p for p in peers[start:] + peers[:start] if left.get(p.name, 0) > 0]
+        for name, result in attempt(verb, order, failed).items():
             results[name].append(result)
-            spent[name] += result[0]
-    return {name: results[name] or [warm[name]] for name in results if name not in failed}
+            left[name] -= result[0]
+        left = {name: seconds for name, seconds in left.items() if name not in failed}
+    return {name: found for name, found in results.items() if name not in failed}
 
 
 def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
@@ -222,7 +219,7 @@ def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Ite
     for peer in peers:
         worker = Worker(peer)
         try:
-            worker.ask("fit", replace(case, n=500))
+            worker.ask("fit", replace(case, n=2_000))
             seconds, peak_mb = worker.ask("fit", case, limit=settings.limit)
             verdict = judge(case, worker.ask("answer", case))
             yield Record(

@@ -79,6 +79,9 @@ def full() -> list[Case]:
             Case("scaling", "narrow", n, gamma=1 / 40, only=SCALABLE)
             for n in (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
         ),
+        *at((1, 100), "ablation", "narrow", 1 / 40, n=10_000),
+        *at((1, 100), "ablation", "wide", 1 / 500, n=5_000),
+        *at((1, 100), "ablation", "text", 1.0, n=5_000),
     ]
 
 
@@ -88,14 +91,6 @@ def small() -> list[Case]:
         *at((1, 100), "small", "breast_cancer", 1 / 30, n=569),
         *at((1, 100), "small", "narrow", 1 / 40, n=200),
         *at((1, 100), "small", "narrow", 1 / 40, n=1_000),
-    ]
-
-
-def ablation(n: int) -> list[Case]:
-    return [
-        *at((1, 100), "ablation", "narrow", 1 / 40, n=n),
-        *at((1, 100), "ablation", "wide", 1 / 500, n=n),
-        *at((1,), "ablation", "text", 1.0, n=n),
     ]
 
 

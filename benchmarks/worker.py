@@ -23,6 +23,10 @@ from .peers import Peer
 
 SPAWN = multiprocessing.get_context("spawn")
 
+# Spinning OpenMP threads ruin LIBSVM and ThunderSVM by factors of ten as soon as anything else
+# runs on the machine, and would disturb whoever is timed next.
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
 
 class PeerError(Exception):
     """The library is absent, crashed, or ran out of time; the message says which."""
@@ -97,20 +101,23 @@ class Worker:
         self.peer = peer
         self.pipe, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=serve, args=(theirs, peer), daemon=True)
-        with changed_environment(environment or {}):
+        with changed_environment(QUIET | dict(environment or {})):
             self.process.start()
         theirs.close()
         self.ready = False
 
     def ask(self, verb: str, *arguments: object, limit: float | None = None) -> Any:
         """The answer of `Session.verb`, or a PeerError when there is none within `limit` s."""
-        if not self.ready:
-            absent = self._receive(None)
-            if absent:
-                raise PeerError(absent)
-            self.ready = True
+        self.wait()
         self.pipe.send((verb, *arguments))
         return self._receive(limit)
+
+    def wait(self) -> None:
+        """Wait until the library is imported; a PeerError says that it cannot be."""
+        if not self.ready:
+            if absent := self._receive(None):
+                raise PeerError(absent)
+            self.ready = True
 
     def _receive(self, limit: float | None) -> Any:
         try:
