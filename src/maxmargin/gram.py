@@ -67,9 +67,7 @@ class Gram:
         self.threads = threads or available_cores()
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
-        self.diagonal = (
-            np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        )
+        self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         # Distances do not change when the mean is removed, but their rounding errors shrink.
         shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
         self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
@@ -116,7 +114,7 @@ class Gram:
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
-        values = np.empty((len(i), len(j)), dtype)
+        values: np.ndarray = np.empty((len(i), len(j)), dtype)
 
         def fill(start: int, stop: int) -> None:
             values[start:stop] = self._tile(i[start:stop], j, dtype)

@@ -26,6 +26,7 @@ from maxmargin.gram import Gram, available_cores, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
+from maxmargin.machines.validation import check_finite, is_numeric
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
@@ -78,10 +79,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _kernel(self) -> Kernel:
         return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
-    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options) -> Any:
+    def _validate(
+        self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any
+    ) -> Any:
         """X (and y) as finite arrays, kept in float32 or float64, or a precise error."""
         kernel = self._kernel()
-        if isinstance(kernel, Vectorized) and not _numeric(X):
+        if isinstance(kernel, Vectorized) and not is_numeric(X):
             # A function of blocks may be about anything: strings, graphs, sets.
             X = np.asarray(X, dtype=object)
             return X if isinstance(y, str) else (X, np.asarray(y))
@@ -114,6 +117,26 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
         return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+
+    def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
+        """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
+
+        One line per line of `dual_coef_`; None for a cold start.
+        """
+        if not self.warm_start or not hasattr(self, "dual_coef_"):
+            return None
+        before = self._bounds_
+        if len(bounds) < len(before):
+            raise ValueError(
+                "warm_start=True continues on the same rows, with new ones appended: had "
+                f"{len(before)} rows, got {len(bounds)}"
+            )
+        coef = np.zeros((self.dual_coef_.shape[0], len(bounds)))
+        coef[:, self.support_] = self._dense_dual_coef()
+        now = bounds[: len(before)]
+        scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
+        coef[:, scaled] *= now[scaled] / before[scaled]
+        return coef
 
     def _threads(self) -> int:
         """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
@@ -247,8 +270,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if X.shape[1] == n_support:
                 return X
             raise ValueError(
-                f"X.shape[1] = {X.shape[1]} should be equal to {n_train}, the number of samples "
-                f"at training time, or to {n_support}, the number of support vectors"
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {n_train} "
+                "features as input: a precomputed kernel needs a column for each training row "
+                f"({n_train}), or for each support vector ({n_support})"
             )
         X = self._validate(X, reset=False)
         if sp.issparse(X) and not sp.issparse(self.support_vectors_):
@@ -256,6 +280,16 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 f"cannot use sparse input in {type(self).__name__!r} trained on dense data"
             )
         return sp.csr_array(X) if sp.issparse(self.support_vectors_) else X
+
+    def _kept(self, X: Any, support: np.ndarray, coef: np.ndarray) -> dict[str, Any]:
+        """The fitted attributes that say which rows are kept, and their coefficients."""
+        dual_coef = np.ascontiguousarray(coef[:, support])
+        return {
+            "support_": support.astype(np.int32),
+            "support_vectors_": X[support],
+            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "shape_fit_": X.shape,
+        }
 
     def _dense_dual_coef(self) -> np.ndarray:
         coef = self.dual_coef_
@@ -281,34 +315,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
-
-
-def check_finite(X: Any, name: str) -> None:
-    """Raise the error that names the first NaN or infinity of X by row and column."""
-    values = X.data if sp.issparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
-            return
-    if sp.issparse(X):
-        X = X.tocoo()
-        k = int(np.flatnonzero(~np.isfinite(X.data))[0])
-        row, column, value = X.row[k], X.col[k], X.data[k]
-    else:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        value = X[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(
-        f"Input X contains {what} (first at row {row}, column {column}). {name} needs finite "
-        "values: impute or drop that row, for example with sklearn.impute.SimpleImputer"
-    )
-
-
-def _numeric(X: Any) -> bool:
-    """Whether X is, or can be read as, a table of numbers."""
-    if sp.issparse(X) or hasattr(X, "columns"):
-        return True
-    X = np.asarray(X)
-    return X.ndim == 2 and X.dtype.kind in "fiub"
 
 
 def _numbered(problem: int, history: np.ndarray) -> np.ndarray:

@@ -142,7 +142,9 @@ class SVC(KernelClassifier):
         # A row without weight is absent, even where C is infinite.
         return np.multiply(self.C, weights, where=weights > 0, out=np.zeros_like(weights))
 
-    def _formulate(self, signs: np.ndarray, bounds: np.ndarray) -> DualProblem:
+    def _formulate(
+        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> DualProblem:
         return c_svc(signs, bounds, fit_intercept=self.fit_intercept)
 
     @property
