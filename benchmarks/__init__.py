@@ -8,5 +8,6 @@ worker.py     one library in a process of its own: times and memory
 runner.py     interleaved repeats over all of them
 suite.py      the lists of cases: tiny, quick, full
 ablation.py   the ideas of maxmargin's solver, switched off in turn
+targets.py    what must be reached, and what was
 report.py     Markdown, CSV and a figure from what was measured
 """

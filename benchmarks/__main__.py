@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from . import report
-from .ablation import variants
-from .peers import PEERS
-from .runner import Record, run
-from .suite import MODES
+from benchmarks import report
+from benchmarks.ablation import variants
+from benchmarks.peers import PEERS
+from benchmarks.runner import Record, run
+from benchmarks.suite import MODES
 
 
 def main(arguments: list[str] | None = None) -> list[Record]:
@@ -20,8 +20,8 @@ def main(arguments: list[str] | None = None) -> list[Record]:
     full = Path(__file__).parent / "RESULTS"
     out = options.out or (full if options.mode == "full" else Path("build/benchmarks/quick"))
 
-    cases, settings = MODES[options.mode]
-    cases = [case for case in cases() if not options.only or case.kind in options.only]
+    suite, settings = MODES[options.mode]
+    cases = [case for case in suite() if not options.only or case.kind in options.only]
     peers = [peer for peer in PEERS if not options.peers or peer.name in options.peers]
     records: list[Record] = []
     for group, libraries in (

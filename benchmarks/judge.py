@@ -29,8 +29,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
-from .case import Answer, Case, Part
-from .datasets import Data, load
+from benchmarks.case import Answer, Case, Part
+from benchmarks.datasets import Data, load
 
 BLOCK = 4_000_000  # kernel entries held at once by each thread: 32 MB
 ROUNDING = 1e-6  # a coefficient this close to its bound, relative to C, is at it: float32 answers

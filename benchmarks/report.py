@@ -3,7 +3,7 @@
 import csv
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, fields
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
@@ -12,9 +12,9 @@ from statistics import geometric_mean
 
 import numpy as np
 
-from .peers import PEERS
-from .runner import Record
-from .targets import SAME_INPUT, factors, reached
+from benchmarks.peers import PEERS
+from benchmarks.runner import Record
+from benchmarks.targets import SAME_INPUT, factors, reached
 
 MISSED = "†"  # marks an answer whose true gap is above the tolerance
 
@@ -26,7 +26,8 @@ def line(record: Record) -> str:
     return (
         f"{record.kind:10} {record.case:28} {record.peer:14} {record.seconds:9.4f} s"
         f"  ({record.low:.4f}–{record.high:.4f}, {record.repeats})"
-        f"  {record.peak_mb:7.0f} MB  gap {record.gap:.2e}{'' if record.passed else MISSED}"
+        f"  cpu {record.cpu:7.3f} s  {record.peak_mb:5.0f} MB"
+        f"  gap {record.gap:.2e}{'' if record.passed else MISSED}"
     )
 
 
@@ -105,7 +106,7 @@ def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def grid(records: list[Record], cell) -> str:
+def grid(records: list[Record], cell: Callable[[Record], str]) -> str:
     """Cases down, libraries across."""
     peers = list(dict.fromkeys(r.peer for r in records if r.status == "ok"))
     found = {(r.case, r.peer): r for r in records}
@@ -152,7 +153,7 @@ def exponents(records: list[Record]) -> str:
     return table(["library", "rows", "exponent of n"], lines)
 
 
-def curves(records: list[Record]):
+def curves(records: list[Record]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     scaling = [r for r in records if r.kind == "scaling" and r.status == "ok"]
     for peer in dict.fromkeys(r.peer for r in scaling):
         points = np.array(sorted((r.rows, r.seconds) for r in scaling if r.peer == peer))

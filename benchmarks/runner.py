@@ -5,12 +5,13 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
-from .case import Case
-from .datasets import load
-from .judge import judge
-from .peers import Peer
-from .worker import PeerError, Worker
+from benchmarks.case import Case
+from benchmarks.datasets import load
+from benchmarks.judge import Verdict, judge
+from benchmarks.peers import Peer
+from benchmarks.worker import PeerError, Timing, Worker
 
 PREDICTED = {"train", "sparse"}  # kinds whose machines also predict
 LADDER = [10.0**-k for k in range(1, 8)]  # nominal tolerances tried where their meaning differs
@@ -51,6 +52,7 @@ class Record:
     seconds: float = 0.0
     low: float = 0.0
     high: float = 0.0
+    cpu: float = 0.0
     peak_mb: float = 0.0
     score: float = 0.0
     support_vectors: int = 0
@@ -109,7 +111,9 @@ def run(cases: list[Case], peers: list[Peer], settings: Settings) -> Iterator[Re
                 continue
             peers = crew.able(case)
             slow = [
-                peer for peer in peers if too_slow(last.get((*case.series, peer.name)), rows, settings.limit)
+                peer
+                for peer in peers
+                if too_slow(last.get((*case.series, peer.name)), rows, settings.limit)
             ]
             for peer in slow:
                 yield Record(case.kind, case.label, peer.name, "too slow for this size")
@@ -132,12 +136,14 @@ def too_slow(before: tuple[int, float] | None, rows: int, limit: float) -> bool:
 def repeated(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
     """Interleaved repeats of fit, and of predict where asked; each answer judged once."""
     failed: dict[str, str] = {}
-    reached = attempt(lambda peer: reach(case, crew.warmed(peer, case), settings.limit), peers, failed)
+    reached = attempt(
+        lambda peer: reach(case, crew.warmed(peer, case), settings.limit), peers, failed
+    )
 
-    def fit(peer: Peer) -> tuple[float, float]:
+    def fit(peer: Peer) -> Timing:
         return crew.of(peer).ask("fit", reached[peer.name][0], limit=settings.limit)
 
-    def predict(peer: Peer) -> tuple[float, float]:
+    def predict(peer: Peer) -> Timing:
         return crew.of(peer).ask("predict", limit=settings.limit)
 
     alive = [peer for peer in peers if peer.name in reached]
@@ -148,18 +154,16 @@ def repeated(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> I
         warm = attempt(predict, alive, failed)
         measured.append(("predict", interleave(predict, alive, warm, settings, failed)))
     for kind, results in measured:
-        for name, pairs in results.items():
-            times, extra = zip(*pairs, strict=True)
+        for name, timings in results.items():
             verdict = reached[name][1]
+            extra = median(t.extra for t in timings)
             yield Record(
                 kind,
                 case.label,
                 name,
-                repeats=len(times),
-                seconds=median(times),
-                low=min(times),
-                high=max(times),
-                **{"score" if kind == "predict" else "peak_mb": median(extra)},
+                **spread([t.seconds for t in timings]),
+                cpu=median(t.cpu for t in timings),
+                **{"score" if kind == "predict" else "peak_mb": extra},
                 support_vectors=verdict.support_vectors,
                 dual=verdict.dual,
                 primal=verdict.primal,
@@ -170,7 +174,7 @@ def repeated(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> I
         yield Record(case.kind, case.label, name, reason)
 
 
-def reach(case: Case, worker: Worker, limit: float):
+def reach(case: Case, worker: Worker, limit: float) -> tuple[Case, Verdict, Timing]:
     """The case at the loosest nominal tolerance that passes the judge, the verdict, the time.
 
     Kernel machines all mean the KKT gap by their tolerance, so theirs is taken at its word and
@@ -185,6 +189,15 @@ def reach(case: Case, worker: Worker, limit: float):
     return nominal, verdict, first
 
 
+def spread(seconds: list[float]) -> dict[str, Any]:
+    return {
+        "repeats": len(seconds),
+        "seconds": median(seconds),
+        "low": min(seconds),
+        "high": max(seconds),
+    }
+
+
 def attempt(verb, peers, failed):
     """name -> verb(peer), of the libraries that do not fail; the others join `failed`."""
     results = {}
@@ -197,19 +210,18 @@ def attempt(verb, peers, failed):
 
 
 def interleave(verb, peers, warm, settings, failed):
-    """name -> [verb(peer), …], the libraries taking turns until their budgets are spent.
+    """name -> timings, the libraries taking turns until their budgets are spent.
 
-    `warm` holds what warming up gave, (seconds, something); it only counts of a library that
-    took too long for more.
+    `warm` holds what warming up took; it only counts of a library that took too long for more.
     """
-    left = {name: settings.budget for name in warm if warm[name][0] <= 3 * settings.budget}
+    left = {name: settings.budget for name in warm if warm[name].seconds <= 3 * settings.budget}
     results = {name: [] if name in left else [warm[name]] for name in warm}
     for turn in range(settings.repeats):
         start = turn % max(1, len(peers))
         order = [p for p in peers[start:] + peers[:start] if left.get(p.name, 0) > 0]
         for name, result in attempt(verb, order, failed).items():
             results[name].append(result)
-            left[name] -= result[0]
+            left[name] -= result.seconds
         left = {name: seconds for name, seconds in left.items() if name not in failed}
     return {name: found for name, found in results.items() if name not in failed}
 
@@ -220,16 +232,14 @@ def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Ite
         worker = Worker(peer)
         try:
             worker.ask("fit", replace(case, n=2_000))
-            seconds, peak_mb = worker.ask("fit", case, limit=settings.limit)
+            seconds, cpu, peak_mb = worker.ask("fit", case, limit=settings.limit)
             verdict = judge(case, worker.ask("answer", case))
             yield Record(
                 case.kind,
                 case.label,
                 peer.name,
-                repeats=1,
-                seconds=seconds,
-                low=seconds,
-                high=seconds,
+                **spread([seconds]),
+                cpu=cpu,
                 peak_mb=peak_mb,
                 gap=verdict.gap,
                 passed=verdict.passes(case.tol),
@@ -245,15 +255,7 @@ def cold(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Itera
         with tempfile.TemporaryDirectory() as folder:
             for cache in "empty", "full":
                 worker = Worker(peer, {"NUMBA_CACHE_DIR": folder})
-                first, *warm = (worker.ask("fit", case)[0] for _ in range(6))
-                extra = [first - seconds for seconds in warm]
-                yield Record(
-                    case.kind,
-                    f"{case.label}, cache {cache}",
-                    peer.name,
-                    repeats=len(extra),
-                    seconds=median(extra),
-                    low=min(extra),
-                    high=max(extra),
-                )
+                first, *warm = (worker.ask("fit", case).seconds for _ in range(6))
+                beyond = spread([first - seconds for seconds in warm])
+                yield Record(case.kind, f"{case.label}, cache {cache}", peer.name, **beyond)
                 worker.stop()

@@ -1,14 +1,16 @@
 """The cases of each mode. A kind of work is a table of the report."""
 
-from .case import Case
-from .runner import Settings
+from benchmarks.case import Case
+from benchmarks.runner import Settings
 
 OURS = ("maxmargin-32", "maxmargin-64")
 SCALABLE = (*OURS, "intelex-32", "intelex-64", "scikit-learn", "libsvm", "thundersvm")
 
 
-def at(costs: tuple[float, ...], kind: str, data: str, gamma: float, **rest) -> list[Case]:
-    return [Case(kind, data, C=C, gamma=gamma, **rest) for C in costs]
+def at(
+    costs: tuple[float, ...], kind: str, data: str, gamma: float, n: int | None = None
+) -> list[Case]:
+    return [Case(kind, data, n, C=C, gamma=gamma) for C in costs]
 
 
 def tiny() -> list[Case]:
@@ -20,7 +22,9 @@ def tiny() -> list[Case]:
         Case("SVR", "friedman", 100, "SVR", gamma=0.1),
         Case("one-class", "novelty", 100, "OneClassSVM", gamma=0.1),
         Case("linear", "narrow", 200, "LinearSVC", C=0.1),
-        Case("memory", "narrow", 1_000, gamma=1 / 40, cache="default"),
+        Case("small", "breast_cancer", 569, gamma=1 / 30),
+        Case("memory", "narrow", 1_000, gamma=1 / 40, cache="default", only=("scikit-learn",)),
+        Case("cold", "narrow", 200, gamma=1 / 40, only=("scikit-learn",)),
         *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (100, 200, 400)),
     ]
 
@@ -96,6 +100,6 @@ def small() -> list[Case]:
 
 MODES = {
     "tiny": (tiny, Settings(repeats=2, budget=0.5, limit=20.0)),
-    "quick": (quick, Settings(repeats=15, budget=0.8, limit=10.0)),
+    "quick": (quick, Settings(repeats=15, budget=0.8, limit=20.0)),
     "full": (full, Settings(repeats=15, budget=20.0, limit=600.0)),
 }

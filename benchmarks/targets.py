@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from .runner import Record
+from benchmarks.runner import Record
 
 OURS = {"float32": "maxmargin-32", "float64": "maxmargin-64"}
 SAME_INPUT = {
@@ -54,7 +54,9 @@ TARGETS = [
 ]
 
 
-def factors(records: list[Record], kind: str, rivals: Iterable[str], fastest=False):
+def factors(
+    records: list[Record], kind: str, rivals: Iterable[str], fastest: bool = False
+) -> list[float]:
     """How often faster maxmargin is than each rival on each case, given the same input dtype."""
     measured = {(r.case, r.peer): r for r in records if r.kind == kind and r.status == "ok"}
     found = []

@@ -12,14 +12,14 @@ import resource
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .case import Answer, Case
-from .datasets import load
-from .peers import Peer
+from benchmarks.case import Answer, Case
+from benchmarks.datasets import load
+from benchmarks.peers import Peer
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -32,6 +32,14 @@ class PeerError(Exception):
     """The library is absent, crashed, or ran out of time; the message says which."""
 
 
+class Timing(NamedTuple):
+    """Seconds on the clock, seconds of all cores, and what else was measured."""
+
+    seconds: float
+    cpu: float
+    extra: float
+
+
 class Session:
     """What a worker can be asked, in the worker."""
 
@@ -42,8 +50,8 @@ class Session:
     def supports(self, case: Case) -> bool:
         return self.peer.supports(case)
 
-    def fit(self, case: Case) -> tuple[float, float]:
-        """Train; seconds, and the megabytes by which memory rose at its highest."""
+    def fit(self, case: Case) -> Timing:
+        """Train; the extra is the megabytes by which memory rose at its highest."""
         if self.rows != (case.data, case.n):
             self.model = None
             self.data = load(case.data, case.n)
@@ -53,17 +61,17 @@ class Session:
         self.model = None
         gc.collect()
         before = forget_peak()
-        start = perf_counter()
+        start, start_cpu = perf_counter(), process_time()
         self.model = self.peer.fit(case, *self.train)
-        seconds = perf_counter() - start
-        return seconds, peak() - before
+        seconds, cpu = perf_counter() - start, process_time() - start_cpu
+        return Timing(seconds, cpu, peak() - before)
 
-    def predict(self) -> tuple[float, float]:
-        """Predict the test rows; seconds, and the share that is right."""
-        start = perf_counter()
+    def predict(self) -> Timing:
+        """Predict the test rows; the extra is the share that is right."""
+        start, start_cpu = perf_counter(), process_time()
         predicted = self.peer.predict(self.model, self.test[0])
-        seconds = perf_counter() - start
-        return seconds, float(np.mean(predicted == self.data.yt))
+        seconds, cpu = perf_counter() - start, process_time() - start_cpu
+        return Timing(seconds, cpu, float(np.mean(predicted == self.data.yt)))
 
     def answer(self, case: Case) -> Answer:
         return self.peer.answer(case, self.model, self.data.y)
@@ -109,8 +117,7 @@ class Worker:
     def ask(self, verb: str, *arguments: object, limit: float | None = None) -> Any:
         """The answer of `Session.verb`, or a PeerError when there is none within `limit` s."""
         self.wait()
-        self.pipe.send((verb, *arguments))
-        return self._receive(limit)
+        return self._receive(limit, (verb, *arguments))
 
     def wait(self) -> None:
         """Wait until the library is imported; a PeerError says that it cannot be."""
@@ -119,8 +126,10 @@ class Worker:
                 raise PeerError(absent)
             self.ready = True
 
-    def _receive(self, limit: float | None) -> Any:
+    def _receive(self, limit: float | None, question: tuple[object, ...] | None = None) -> Any:
         try:
+            if question:
+                self.pipe.send(question)
             if self.pipe.poll(limit):
                 return self.pipe.recv()
         except (EOFError, ConnectionError):

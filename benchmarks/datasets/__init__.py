@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from . import generated, real
+from benchmarks.datasets import generated, real
 
 __all__ = ["Data", "load"]
 

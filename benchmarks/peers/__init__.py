@@ -4,14 +4,14 @@ An adapter is a `Peer`: `prepare` turns rows into what the library likes best, o
 `fit` and `predict` are timed; `answer` reads the coefficients for the judge.
 """
 
-from .intelex import Intelex
-from .liblinear import Liblinear
-from .libsvm import Libsvm
-from .maxmargin import Maxmargin
-from .peer import Peer
-from .scikit_learn import ScikitLearn
-from .snapml import SnapML
-from .thundersvm import ThunderSVM
+from benchmarks.peers.intelex import Intelex
+from benchmarks.peers.liblinear import Liblinear
+from benchmarks.peers.libsvm import Libsvm
+from benchmarks.peers.maxmargin import Maxmargin
+from benchmarks.peers.peer import Peer
+from benchmarks.peers.scikit_learn import ScikitLearn
+from benchmarks.peers.snapml import SnapML
+from benchmarks.peers.thundersvm import ThunderSVM
 
 __all__ = ["PEERS", "Maxmargin", "Peer"]
 

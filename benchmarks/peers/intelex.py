@@ -1,6 +1,6 @@
 """scikit-learn-intelex: oneDAL's block SMO in float32 or float64, on all cores."""
 
-from .peer import Peer
+from benchmarks.peers.peer import Peer
 
 
 class Intelex(Peer):

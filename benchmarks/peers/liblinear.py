@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..case import Answer
-from .peer import Peer
+from benchmarks.case import Answer
+from benchmarks.peers.peer import Peer
 
 
 class Liblinear(Peer):

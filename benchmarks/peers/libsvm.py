@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from ..case import Answer, Part
-from .peer import Peer, one_versus_one
+from benchmarks.case import Answer, Part
+from benchmarks.peers.peer import Peer, one_versus_one
 
 TYPES = {"SVC": 0, "OneClassSVM": 2, "SVR": 3}
 

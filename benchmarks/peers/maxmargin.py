@@ -1,6 +1,6 @@
 """maxmargin itself; `options` reach its machines, so an ablation is a name and a dictionary."""
 
-from .peer import Peer
+from benchmarks.peers.peer import Peer
 
 
 class Maxmargin(Peer):

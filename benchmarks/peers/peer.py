@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 
-from ..case import Answer, Case, Part
+from benchmarks.case import Answer, Case, Part
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """scikit-learn: LIBSVM 3 with dense rows and a single core, and LIBLINEAR; both in float64."""
 
-from .peer import Peer
+from benchmarks.peers.peer import Peer
 
 
 class ScikitLearn(Peer):

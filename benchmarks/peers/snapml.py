@@ -2,7 +2,7 @@
 
 import os
 
-from .peer import Peer
+from benchmarks.peers.peer import Peer
 
 
 class SnapML(Peer):

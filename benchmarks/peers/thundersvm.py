@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.sparse import issparse
 
-from ..case import Answer, Part
-from .peer import Peer, one_versus_one
+from benchmarks.case import Answer, Part
+from benchmarks.peers.peer import Peer, one_versus_one
 
 
 class ThunderSVM(Peer):
