@@ -51,7 +51,8 @@ class Case:
     def label(self) -> str:
         parameter = f"ν={self.nu:g}" if self.machine == "OneClassSVM" else f"C={self.C:g}"
         rows = f" {self.n:,}" if self.n else ""
-        return f"{self.data}{rows}, {parameter}"
+        cache = ", default cache" if self.cache == "default" else ""
+        return f"{self.data}{rows}, {parameter}{cache}"
 
 
 @dataclass(frozen=True)

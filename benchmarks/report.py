@@ -204,10 +204,13 @@ def figure(records: list[Record]):
             left.plot(*zip(*points, strict=True), "o", label=rival)
     left.axvline(1, color="black", linewidth=0.8)
     left.set_xscale("log")
+    left.grid(axis="x", which="both", alpha=0.3)
+    left.invert_yaxis()
     left.set_yticks(range(len(cases)), [case for _, case in cases])
     left.set_xlabel("seconds of the peer / seconds of maxmargin, same input dtype")
     for peer, rows, seconds in curves(records):
         right.loglog(rows, seconds, "o-", label=peer)
+    right.grid(alpha=0.3)
     right.set_xlabel("rows")
     right.set_ylabel("seconds to train")
     for axes in left, right:
