@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -108,9 +108,28 @@ def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
+EXP2, TANH = -1, -2
+
+
+class Form(NamedTuple):
+    """A kernel as f(t), t = scale xᵀz + square (‖x‖² + ‖z‖²) + offset: what a tile can compute.
+
+    f is 2^t (EXP2), tanh t (TANH), or the power of t with the whole number `function`.
+    """
+
+    function: int
+    scale: float = 1.0
+    square: float = 0.0
+    offset: float = 0.0
+
+
 @dataclass(frozen=True)
 class DotKernel(Kernel):
     """A kernel that depends on x and z only through xᵀz, ‖x‖² and ‖z‖²."""
+
+    def form(self) -> Form | None:
+        """The kernel as a function of one number t, if it is of that kind."""
+        return None
 
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
         """Values from inner products; may overwrite `dot`. xx and zz are squared norms."""
@@ -129,6 +148,9 @@ class DotKernel(Kernel):
 class Linear(DotKernel):
     """k(x, z) = xᵀz."""
 
+    def form(self) -> Form:
+        return Form(1)
+
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
         return dot
 
@@ -141,6 +163,10 @@ class Polynomial(DotKernel):
     gamma: Gamma = "scale"
     coef0: float = 0.0
 
+    def form(self) -> Form | None:
+        degree = int(self.degree)
+        return Form(degree, float(self.gamma), 0, self.coef0) if degree == self.degree else None
+
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
         dot *= float(self.gamma)
         dot += self.coef0
@@ -152,6 +178,10 @@ class RBF(DotKernel):
     """k(x, z) = exp(−γ ‖x − z‖²)."""
 
     gamma: Gamma = "scale"
+
+    def form(self) -> Form:
+        g = float(self.gamma) * float(np.log2(np.e))
+        return Form(EXP2, 2 * g, -g)
 
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
         dot *= -2
@@ -171,6 +201,9 @@ class Sigmoid(DotKernel):
 
     gamma: Gamma = "scale"
     coef0: float = 0.0
+
+    def form(self) -> Form:
+        return Form(TANH, float(self.gamma), 0, self.coef0)
 
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
         dot *= float(self.gamma)

@@ -8,7 +8,7 @@ Every kernel here is a function f of one inner product t of slightly longer rows
     RBF          exp(−γ‖x − z‖²)        f(t) = 2^t       t = ⟨(x, ‖x‖², 1), (2gz, −g, −g‖z‖²)⟩
 
 with g = γ log₂e. `pack` lays out the left rows once per fit, whatever the kernel; `expand` makes
-the right rows of a `Form`; then a tile is a small matrix product followed by f:
+the right rows of the kernel's `Form`; then a tile is a small matrix product followed by f:
 
     panels (⌈n/LANES⌉, d+2, LANES)    LANES rows of X side by side: a column of them is one vector
     rows   (⌈m/ROWS⌉, ROWS, d+2)      ROWS rows of Z: their ROWS × LANES sums fill the registers
@@ -26,7 +26,8 @@ are taken in the dtype of the panels, sums over blocks in float64.
 
 import math
 import platform
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import llvmlite.binding
 import numpy as np
@@ -35,22 +36,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
-EXP2, TANH = -1, -2  # f; a number from 0 up is the power of t
-
-
-class Form(NamedTuple):
-    """A kernel as f(t), t = scale x·z + square (‖x‖² + ‖z‖²) + offset."""
-
-    function: int
-    scale: float = 1.0
-    square: float = 0.0
-    offset: float = 0.0
-
-
-def rbf(gamma: float) -> Form:
-    """exp(−γ‖x − z‖²) as a power of two."""
-    g = gamma * float(np.log2(np.e))
-    return Form(EXP2, 2 * g, -g)
+from maxmargin.kernels import EXP2, TANH, Form
+from maxmargin.resources import run_all
 
 
 def _registers() -> tuple[int, int]:
@@ -68,15 +55,16 @@ _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
 BLOCK = 24
+TASK = 1 << 22  # multiplications worth the trouble of handing them to another thread
 CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
 
 
-def pack(X: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
+def pack(X: np.ndarray, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
     """Panels of the left rows (x, ‖x‖², 1), after x is moved by −centre; zeros fill the last one.
 
     Examples
     --------
-    >>> panels = pack(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> panels = pack(np.array([[1.0, 2.0], [3.0, 4.0]]), np.float64)
     >>> panels.shape == (1, 4, LANES[8])
     True
     >>> panels[0, :, :2]
@@ -85,30 +73,66 @@ def pack(X: np.ndarray, centre: np.ndarray | None = None) -> np.ndarray:
            [ 5., 25.],
            [ 1.,  1.]])
     """
-    rows = _long_rows(X, centre, LANES[X.dtype.itemsize])
+    lanes = LANES[np.dtype(dtype).itemsize]
+    rows = _long_rows(X, dtype, centre, lanes)
     rows[: len(X), -1] = 1
-    panels = rows.reshape(-1, LANES[X.dtype.itemsize], rows.shape[1])
-    return np.ascontiguousarray(panels.transpose(0, 2, 1))
+    return np.ascontiguousarray(rows.reshape(-1, lanes, rows.shape[1]).transpose(0, 2, 1))
 
 
-def expand(Z: np.ndarray, form: Form, centre: np.ndarray | None = None) -> np.ndarray:
-    """Right rows (scale z, square, square ‖z‖² + offset), BLOCK or a multiple: zeros fill up."""
-    rows = _long_rows(Z, centre, BLOCK)
+def expand(Z: np.ndarray, form: Form, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
+    """Right rows (scale z, square, square ‖z‖² + offset); zeros fill up to a multiple of BLOCK."""
+    rows = _long_rows(Z, dtype, centre, BLOCK)
     m, d = Z.shape
     rows[:m, d + 1] = form.square * rows[:m, d] + form.offset
     rows[:m, d] = form.square
-    rows[:m, :d] *= Z.dtype.type(form.scale)
+    rows[:m, :d] *= rows.dtype.type(form.scale)
     return rows.reshape(-1, ROWS, d + 2)
 
 
-def _long_rows(X: np.ndarray, centre: np.ndarray | None, multiple: int) -> np.ndarray:
+def _long_rows(X: np.ndarray, dtype: Any, centre: np.ndarray | None, multiple: int) -> np.ndarray:
     """Rows (x − centre, ‖x − centre‖², 0), and rows of zeros up to a multiple."""
     m, d = X.shape
-    rows = np.zeros((-(-m // multiple) * multiple, d + 2), X.dtype)
+    rows = np.zeros((-(-m // multiple) * multiple, d + 2), dtype)
     x = rows[:m, :d]
     np.subtract(X, 0 if centre is None else centre, out=x, casting="same_kind")
     rows[:m, d] = np.einsum("ij,ij->i", x, x, dtype=np.float64)
     return rows
+
+
+def block(
+    panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
+    _split(
+        lambda start, stop: fill(panels, rows, form.function, start, stop, out),
+        panels,
+        rows,
+        threads,
+    )
+    return out
+
+
+def dot(
+    panels: np.ndarray, rows: np.ndarray, form: Form, coef: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """Σ_j coef_j k(x_i, z_j) for every x_i, in float64; zeros of a last panel included."""
+    padded = np.zeros(len(rows) * ROWS, rows.dtype)
+    padded[: len(coef)] = coef
+    out = np.zeros((len(panels), panels.shape[2]))
+    _split(
+        lambda start, stop: weigh(panels, rows, padded, form.function, start, stop, out),
+        panels,
+        rows,
+        threads,
+    )
+    return out.ravel()
+
+
+def _split(function: Any, panels: np.ndarray, rows: np.ndarray, threads: int) -> None:
+    """Call function(start, stop) over all panels, in parts that keep the threads busy."""
+    parts = min(4 * threads, 1 + panels.size * len(rows) * ROWS // TASK, len(panels))
+    ends = np.linspace(0, len(panels), parts + 1).astype(int).tolist()
+    run_all(function, pairwise(ends), threads)
 
 
 def multiply(rows, j, panels, p, out, o):

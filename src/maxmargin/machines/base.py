@@ -22,12 +22,13 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from maxmargin.certificate import Certificate
-from maxmargin.gram import Gram, available_cores, cross_dot
+from maxmargin.gram import Gram, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
 from maxmargin.machines.validation import check_finite, is_numeric
 from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.resources import available_cores
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
 
