@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -17,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -26,7 +25,13 @@ from maxmargin.gram import Gram, available_cores, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
-from maxmargin.machines.validation import check_finite, is_numeric
+from maxmargin.machines.validation import (
+    check_diagonal,
+    check_finite,
+    check_finite_target,
+    is_numeric,
+    warn,
+)
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
@@ -60,7 +65,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "kernel": [StrOptions(KERNEL_NAMES), callable],
-        "degree": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -87,9 +92,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if isinstance(kernel, Vectorized) and not is_numeric(X):
             # A function of blocks may be about anything: strings, graphs, sets.
             X = np.asarray(X, dtype=object)
-            return X if isinstance(y, str) else (X, np.asarray(y))
+            if isinstance(y, str):
+                return X
+            check_consistent_length(X, y)
+            return X, np.asarray(y)
         if isinstance(kernel, Precomputed) and sp.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
+        check_finite_target(y)
         checked = validate_data(
             self,
             X,
@@ -116,7 +125,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
-        return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        check_diagonal(gram.diagonal)
+        return gram
 
     def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
         """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
@@ -199,7 +210,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 task.problem, gram, start=task.start, observe=lambda now: told(number, now)
             )
             if solution.status is Status.CONVERGED:
-                solution = polish(task.problem, gram, solution)
+                try:
+                    solution = polish(task.problem, gram, solution)
+                except KeyboardInterrupt:
+                    stop.set()
             elif solution.status is Status.INTERRUPTED:
                 stop.set()
             state[number] = solution
@@ -235,13 +249,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
                 f"{proof.kkt_violation:.3g} (tol={self.tol:g}) and the duality gap "
                 f"{proof.gap:.3g} ({proof.relative_gap:.2%} of the objective). The model so far "
                 f"is usable; to come closer, {proof.status.advice}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     # --- predict --------------------------------------------------------------------------
@@ -287,7 +300,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return {
             "support_": support.astype(np.int32),
             "support_vectors_": X[support],
-            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "dual_coef_": type(X)(dual_coef) if sp.issparse(X) else dual_coef,
             "shape_fit_": X.shape,
         }
 
@@ -306,6 +319,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if not isinstance(self._kernel(), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = self._linear_coef()
+        if sp.issparse(self.support_vectors_):
+            coef = type(self.support_vectors_)(coef)
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
 
