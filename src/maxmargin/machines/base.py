@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from threading import Event
 from time import perf_counter
@@ -25,6 +24,7 @@ from maxmargin.gram import Gram, available_cores, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
+from maxmargin.machines.tasks import Standing, Task, numbered, run_threads
 from maxmargin.machines.validation import (
     check_diagonal,
     check_finite,
@@ -32,32 +32,11 @@ from maxmargin.machines.validation import (
     is_numeric,
     warn,
 )
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
 
-Standing = Solution | Progress | None
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
-
-
-@dataclass(frozen=True)
-class Task:
-    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
-
-    name: str
-    problem: DualProblem
-    gram: Callable[[], Gram]
-    start: np.ndarray | None = None
-    watch: Callable[[Progress], None] | None = None
-
-    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
-        """β and the offsets of a task that is done, under way, or not yet begun."""
-        if isinstance(where, Solution):
-            return where.beta, where.offsets
-        if isinstance(where, Progress):
-            state = where.state
-            return state.beta, self.problem.offsets(state.beta, state.gradient)
-        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
 
 
 class KernelMachine(CallbackSupportMixin, BaseEstimator):
@@ -224,7 +203,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if threads == 1:
                 solutions = [run(number) for number in range(len(tasks))]
             else:
-                solutions = _run_threads(run, len(tasks), threads, stop)
+                solutions = run_threads(run, len(tasks), threads, stop)
         context.call_on_fit_task_end(
             estimator=self,
             X=data[0],
@@ -244,7 +223,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         ]
         self.certificate_ = Certificate.total(self.certificates_, seconds)
         self.history_ = np.concatenate(
-            [_numbered(k, solution.history) for k, solution in enumerate(solutions)]
+            [numbered(k, solution.history) for k, solution in enumerate(solutions)]
         )
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
@@ -330,28 +309,3 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
-
-
-def _numbered(problem: int, history: np.ndarray) -> np.ndarray:
-    """A history with the number of its binary problem in front."""
-    record = np.empty(len(history), [("problem", int), *history.dtype.descr])
-    record["problem"] = problem
-    for name in history.dtype.names or ():
-        record[name] = history[name]
-    return record
-
-
-def _run_threads(
-    run: Callable[[int], Solution], count: int, threads: int, stop: Event
-) -> list[Solution]:
-    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(run, number) for number in range(count)]
-        while True:
-            try:
-                return [future.result() for future in futures]
-            except KeyboardInterrupt:
-                stop.set()
-            except BaseException:
-                stop.set()
-                raise

@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval
 from maxmargin.formulations import c_svc, nu_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.base import Task
 from maxmargin.machines.classifier import KernelClassifier
+from maxmargin.machines.tasks import Task
+from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import Solver
 
@@ -107,20 +108,20 @@ class NuSVC(KernelClassifier):
         if self.class_weight is not None:
             unweighted = clone(self).set_params(class_weight=None, probability=False)
             unweighted.set_callbacks().fit(X, y, sample_weight)
-            self._penalties = 1 / unweighted._rho_
+            self._penalties = np.array([1 / unit(rho) for rho in unweighted._rho_])
         super().fit(X, y, sample_weight)
         self._check_margins()
         return self
 
     def _check_margins(self) -> None:
-        """Raise if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
+        """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
         rounding = 1e-12 * self.nu * self._bounds_.sum() * self._largest_
         for rho, proof in zip(self._rho_, self.certificates_, strict=True):
             if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding):
-                raise ValueError(
+                warn(
                     f"there is no margin at nu={self.nu}: ρ = {rho:.3g}, with a KKT violation of "
-                    f"{proof.kkt_violation:.3g}. Raise nu if the classes overlap; scale the data "
-                    "or lower tol if they are merely small"
+                    f"{proof.kkt_violation:.3g}. The predictions mean nothing: raise nu if the "
+                    "classes overlap; scale the data or lower tol if they are merely small"
                 )
 
     def _tasks(
