@@ -41,7 +41,7 @@ def data(rng, n, m, d, dtype):
 @pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (19, 25, 3), (70, 50, 11)])
 def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m, d):
     X, Z = data(np.random.default_rng(n), n, m, d, dtype)
-    form = KERNELS[kernel][0].form()
+    form = tiles.form(KERNELS[kernel][0])
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     K = exact(kernel, Z, X)
     size = 1 + np.abs(K).max()
@@ -64,7 +64,7 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
 @settings(max_examples=20, deadline=None)
 def test_same_bits_however_the_panels_are_split(dtype, cuts):
     X, Z = data(np.random.default_rng(0), 10 * tiles.LANES[dtype(0).itemsize], 30, 5, dtype)
-    form = RBF(GAMMA).form()
+    form = tiles.form(RBF(GAMMA))
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     coef = np.resize(np.linspace(-1, 1, 30), rows.shape[0] * rows.shape[1]).astype(dtype)
     edges = [0, *sorted(cuts), len(panels)]
@@ -78,7 +78,7 @@ def test_same_bits_however_the_panels_are_split(dtype, cuts):
 def test_wide_rows_are_summed_in_several_passes():
     d = tiles.CACHE // tiles.BLOCK // 4
     X, Z = data(np.random.default_rng(0), 20, 60, d, np.float32)
-    form = RBF(GAMMA / d).form()
+    form = tiles.form(RBF(GAMMA / d))
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     coef = np.zeros(rows.shape[0] * rows.shape[1], np.float32)
     coef[:60] = 1
@@ -93,7 +93,7 @@ def test_wide_rows_are_summed_in_several_passes():
 def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
     X, _ = data(np.random.default_rng(1), 30, 1, 4, dtype)
     far = X + dtype(1e3)
-    form, centre = RBF(GAMMA).form(), far.mean(axis=0, dtype=np.float64)
+    form, centre = tiles.form(RBF(GAMMA)), far.mean(axis=0, dtype=np.float64)
     panels, rows = tiles.pack(far, dtype, centre), tiles.expand(far, form, dtype, centre)
     out = np.empty((30, 30), dtype)
     tiles.fill(panels, rows, form.function, 0, len(panels), out)

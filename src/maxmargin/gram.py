@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin import tiles
-from maxmargin.kernels import RBF, DotKernel, Form, Kernel, Precomputed
+from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
 from maxmargin.resources import available_cores, available_memory, run_all
 
 TILE_ENTRIES = 1 << 20
@@ -205,10 +205,10 @@ class Gram:
         return self._single[rows]
 
 
-def form_of(kernel: Kernel, X: Any) -> Form | None:
+def form_of(kernel: Kernel, X: Any) -> tiles.Form | None:
     """The kernel as the fused tile takes it; None if the tile cannot compute it on these data."""
     dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-    return kernel.form() if dense and isinstance(kernel, DotKernel) else None
+    return tiles.form(kernel) if dense else None
 
 
 def cross_dot(

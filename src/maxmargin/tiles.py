@@ -26,8 +26,9 @@ are taken in the dtype of the panels, sums over blocks in float64.
 
 import math
 import platform
+from functools import singledispatch
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding
 import numpy as np
@@ -36,8 +37,50 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
 
-from maxmargin.kernels import EXP2, TANH, Form
+from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
 from maxmargin.resources import run_all
+
+
+EXP2, TANH = -1, -2
+
+
+class Form(NamedTuple):
+    """A kernel as f(t), t = scale x·z + square (‖x‖² + ‖z‖²) + offset.
+
+    f(t) is 2^t (EXP2), tanh t (TANH), or the power of t that `function` says.
+    """
+
+    function: int
+    scale: float = 1.0
+    square: float = 0.0
+    offset: float = 0.0
+
+
+@singledispatch
+def form(kernel: Kernel) -> Form | None:
+    """The kernel as a `Form`; None if it is not of that kind."""
+    return None
+
+
+@form.register
+def _(kernel: Linear) -> Form:
+    return Form(1)
+
+
+@form.register
+def _(kernel: Polynomial) -> Form:
+    return Form(int(kernel.degree), number(kernel.gamma), 0, kernel.coef0)
+
+
+@form.register
+def _(kernel: Sigmoid) -> Form:
+    return Form(TANH, number(kernel.gamma), 0, kernel.coef0)
+
+
+@form.register
+def _(kernel: RBF) -> Form:
+    g = number(kernel.gamma) * math.log2(math.e)
+    return Form(EXP2, 2 * g, -g)
 
 
 def _registers() -> tuple[int, int]:
