@@ -13,6 +13,7 @@ from numba import njit
 
 from maxmargin import tiles
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
+from maxmargin.vectors import LANES, exp2
 
 GAMMA, OFFSET = 0.3, 0.5
 KERNELS = {
@@ -63,7 +64,7 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
 @given(cuts=st.sets(st.integers(1, 9)))
 @settings(max_examples=20, deadline=None)
 def test_same_bits_however_the_panels_are_split(dtype, cuts):
-    X, Z = data(np.random.default_rng(0), 10 * tiles.LANES[dtype(0).itemsize], 30, 5, dtype)
+    X, Z = data(np.random.default_rng(0), 10 * LANES[dtype(0).itemsize], 30, 5, dtype)
     form = tiles.form(RBF(GAMMA))
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     coef = np.resize(np.linspace(-1, 1, 30), rows.shape[0] * rows.shape[1]).astype(dtype)
@@ -105,7 +106,7 @@ def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
 def compiled_exp2(t):
     y = np.empty_like(t)
     for e in range(len(t)):
-        y[e] = tiles.exp2(t[e])
+        y[e] = exp2(t[e])
     return y
 
 
