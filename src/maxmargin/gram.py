@@ -122,22 +122,26 @@ class Gram:
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
         return self._compute(i, j, dtype, out)
 
-    def dot(self, j: Any, coef: Any, dtype: type = np.float64) -> np.ndarray:
-        """K[:, j] @ coef as a float64 vector over all rows."""
+    def dot(
+        self, j: Any, coef: Any, dtype: type = np.float64, rows: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows, j] @ coef in float64, over all rows if none are given."""
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            return self._whole[:, j] @ coef
+            return self._whole[slice(None) if rows is None else rows][:, j] @ coef
+        n = self.n if rows is None else len(rows)
         if self._form is not None:
-            self.evaluations += self.n * len(j)
-            rows = tiles.expand(self.X[j], self._form, dtype, self._mean)
-            return tiles.dot(self._packed(dtype), rows, self._form, coef, self.threads)[: self.n]
-        values = np.empty(self.n)
+            self.evaluations += n * len(j)
+            left = self._packed(dtype, rows)
+            right = tiles.expand(self.X[j], self._form, dtype, self._mean)
+            return tiles.dot(left, right, self._form, coef, self.threads)[:n]
+        i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
 
         def fill(start: int, stop: int) -> None:
-            tile = self._evaluate(np.arange(start, stop), j, dtype)
+            tile = self._evaluate(i[start:stop], j, dtype)
             values[start:stop] = tile @ coef.astype(dtype, copy=False)
 
-        self._each(fill, self.n, len(j))
+        self._each(fill, n, len(j))
         return values
 
     def row(self, i: int, dtype: type = np.float64) -> np.ndarray:
@@ -167,9 +171,8 @@ class Gram:
         values = np.empty((len(i), len(j)), dtype) if out is None else out
         if self._form is not None:
             self.evaluations += len(i) * len(j)
-            panels = tiles.pack(self.X[j], dtype, self._mean)
-            rows = tiles.expand(self.X[i], self._form, dtype, self._mean)
-            return tiles.block(panels, rows, self._form, values, self.threads)
+            right = tiles.expand(self.X[i], self._form, dtype, self._mean)
+            return tiles.block(self._packed(dtype, j), right, self._form, values, self.threads)
 
         def fill(start: int, stop: int) -> None:
             values[start:stop] = self._evaluate(i[start:stop], j, dtype)
@@ -177,8 +180,10 @@ class Gram:
         self._each(fill, len(i), len(j))
         return values
 
-    def _packed(self, dtype: type) -> np.ndarray:
-        """All rows as the tile wants them, packed when first needed."""
+    def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows as the tile wants them; all of them are packed once."""
+        if rows is not None:
+            return tiles.pack(self.X[rows], dtype, self._mean)
         if dtype not in self._panels:
             self._panels[dtype] = tiles.pack(self.X, dtype, self._mean)
         return self._panels[dtype]

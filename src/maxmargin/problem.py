@@ -121,6 +121,13 @@ class DualProblem:
             return max(up[0], -down[0], 0.0)
         return max(float(np.max(up - down)), 0.0)
 
+    def near_extremes(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
+        """The variables that are, or with a gradient changed by margin could be, the worst."""
+        up, down = self._extremes(beta, gradient)
+        at_top = (beta < self.upper) & (-gradient >= up[self.group] - margin)
+        at_bottom = (beta > self.lower) & (-gradient <= down[self.group] + margin)
+        return np.flatnonzero(at_top | at_bottom)
+
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
         up, down = self._extremes(beta, gradient)
