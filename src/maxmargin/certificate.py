@@ -27,7 +27,7 @@ def primal_value(
     problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
 ) -> float:
     """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(beta @ (gradient - problem.linear))
+    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
     b = offsets[problem.group] if problem.n_groups else 0.0
     residual = -(gradient + b)  # what one more unit of β_i would gain
     bound = np.where(residual > 0, problem.upper, problem.lower)
@@ -35,7 +35,7 @@ def primal_value(
     if hard.any():
         margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
         return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(residual @ bound)
+    loss = float(np.sum(residual * bound))
     return quadratic + loss + float(offsets @ problem.sums)
 
 

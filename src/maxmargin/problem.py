@@ -112,7 +112,7 @@ class DualProblem:
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
-        return 0.5 * float(beta @ (gradient + self.linear))
+        return 0.5 * float(np.sum(beta * (gradient + self.linear)))
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""

@@ -53,7 +53,7 @@ class State:
     def move_to(self, variables: np.ndarray, values: np.ndarray) -> None:
         """Set β on some variables, and bring the gradient along."""
         delta = values - self.beta[variables]
-        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype)
+        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
 
