@@ -124,7 +124,7 @@ class Gram:
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute(i, j, dtype, out)
         values = np.empty((len(i), len(j)), dtype) if out is None else out
-        missing = self._rows.take(i, j, values)
+        missing = self._rows.take(i, j, values, self.threads)
         values[missing] = self._compute(i[missing], j, dtype)
         return values
 
@@ -150,7 +150,7 @@ class Gram:
         if self._form is not None:
             self.evaluations += n * len(j)
             left = self._packed(dtype, rows)
-            right = tiles.expand(self.X[j], self._form, dtype, self._mean)
+            right = tiles.expand(self.X, self._form, dtype, self._mean, j, self.threads)
             return tiles.dot(left, right, self._form, coef, self.threads)[:n]
         i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
 
@@ -195,7 +195,7 @@ class Gram:
         if self._form is not None:
             self.evaluations += len(i) * columns
             left = self._packed(dtype, j)
-            right = tiles.expand(self.X[i], self._form, dtype, self._mean)
+            right = tiles.expand(self.X, self._form, dtype, self._mean, i, self.threads)
             return tiles.block(left, right, self._form, values, self.threads)
         j = np.arange(self.n) if j is None else j
 
@@ -208,9 +208,9 @@ class Gram:
     def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
         """Rows as the tile wants them; all of them are packed once."""
         if rows is not None:
-            return tiles.pack(self.X[rows], dtype, self._mean)
+            return tiles.pack(self.X, dtype, self._mean, rows, self.threads)
         if dtype not in self._panels:
-            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean)
+            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean, threads=self.threads)
         return self._panels[dtype]
 
     def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:

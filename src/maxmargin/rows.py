@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from maxmargin.resources import run_all
+from maxmargin.resources import run_split
 
 GROUP = 4  # rows added at a time in the dtype of the rows, before float64 takes over
 
@@ -66,19 +66,18 @@ class KeptRows:
         padded = np.zeros(-(-len(coef) // GROUP) * GROUP, self.rows.dtype)
         padded[: len(coef)] = coef
         places = np.resize(places, len(padded))
-        _over_columns(partial(_add, self.rows, places, padded, out), len(out), threads)
+        add = partial(_add, self.rows, places, padded, out)
+        run_split(add, len(out), len(out) * len(padded), threads)
         return out
 
-    def take(self, numbers: np.ndarray, columns: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def take(
+        self, numbers: np.ndarray, columns: np.ndarray, out: np.ndarray, threads: int
+    ) -> np.ndarray:
         """Put the kept rows' entries in some columns into `out`; which numbers are not kept."""
         places = self.place[numbers]
-        _gather(self.rows, places, columns, out)
+        gather = partial(_gather, self.rows, places, columns, out)
+        run_split(gather, len(places), out.size, threads)
         return np.flatnonzero(places < 0)
-
-
-def _over_columns(function: Callable[[int, int], None], n: int, threads: int) -> None:
-    step = max(4096, -(-n // threads))
-    run_all(function, [(start, min(start + step, n)) for start in range(0, n, step)], threads)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -86,13 +85,13 @@ def _add(rows, places, coef, out, start, stop):
     for j in range(0, len(places), GROUP):
         a, b, c, d = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
         p, q, r, s = places[j], places[j + 1], places[j + 2], places[j + 3]
-        for i in range(max(start, 0), stop):
+        for i in range(start, stop):
             out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
 
 
 @njit(cache=True, nogil=True)
-def _gather(rows, places, columns, out):
-    for i in range(len(places)):
+def _gather(rows, places, columns, out, start, stop):
+    for i in range(start, stop):
         if places[i] >= 0:
             for j in range(len(columns)):
                 out[i, j] = rows[places[i], columns[j]]
