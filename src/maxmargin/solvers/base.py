@@ -6,38 +6,62 @@ and the stopping rule exist once, and mean the same for every algorithm:
 
 * it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone;
 * kernel entries are float32 until that proof fails or progress ends, float64 from then on;
-* a solver that runs out of moves, iterations or time says so.
+* a solver that runs out of moves, iterations or time says so. One with a stopping rule of its
+  own returns the status that rule deserves from `iterate`; it can never claim convergence.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.certificate import duality_gap
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.solvers.progress import HISTORY, Observer, Progress, Step
 
-HISTORY = np.dtype(
-    [("objective", float), ("gap", float), ("violation", float), ("steps", int), ("seconds", float)]
-)
 PATIENCE = 5  # outer iterations without progress before the entries are blamed, or we give up
+STRIDE = 100  # steps per outer iteration of a solver that has no sweeps of its own
+
+Moves = Generator[None, None, Status | None]
 
 
 @dataclass
 class State:
-    """Where a solve stands. Solvers change it; everything else reads it."""
+    """Where a solve stands. Solvers change it; everything else reads it.
+
+    `offsets` is the b of each group that solvers in the style of Platt carry along; `movement`
+    is Σ|Δβ| + Σ|Δb| over the steps since the last outer iteration.
+    """
 
     problem: DualProblem
     gram: Gram
     beta: np.ndarray
     gradient: np.ndarray
     dtype: type
+    offsets: np.ndarray = field(default_factory=lambda: np.zeros(1))
     steps: int = 0
+    movement: float = 0.0
+    most_steps: float = np.inf
+    most_seconds: float = np.inf
+    watch: Callable[[Step], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._began, self._evaluations = perf_counter(), self.gram.evaluations
+
+    @property
+    def seconds(self) -> float:
+        """Time since the solve began."""
+        return perf_counter() - self._began
+
+    @property
+    def kernel_evaluations(self) -> int:
+        """Kernel entries computed since the solve began."""
+        return self.gram.evaluations - self._evaluations
 
     def row(self, i: int) -> np.ndarray:
         """Row i of K over the variables."""
@@ -49,12 +73,28 @@ class State:
         """K_ii of every variable."""
         return self.problem.on_variables(self.gram.diagonal)
 
-    def move_to(self, variables: np.ndarray, values: np.ndarray) -> None:
+    def move_to(self, variables: np.ndarray, values: np.ndarray, why: str = "working set") -> None:
         """Set β on some variables, and bring the gradient along."""
         delta = values - self.beta[variables]
         change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
+        self.movement += float(np.abs(delta).sum())
+        if self.watch is not None:
+            nan = np.nan
+            offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
+            self.watch(Step(tuple(variables.tolist()), why, nan, nan, nan, nan, offset))
+
+    def took(
+        self, indices: tuple[int, ...], why: str, best: float, t: float, low: float, high: float
+    ) -> None:
+        """Count a step, tell whoever watches, and end here if it was the last one allowed."""
+        self.steps += 1
+        if self.watch is not None:
+            offset = self.offsets[self.problem.group[indices[0]]] if len(self.offsets) else 0.0
+            self.watch(Step(tuple(map(int, indices)), why, best, t, low, high, float(offset)))
+        if self.steps >= self.most_steps or self.seconds >= self.most_seconds:
+            raise LimitReached
 
     def refresh(self) -> None:
         """Recompute the gradient from β alone, in float64."""
@@ -63,19 +103,15 @@ class State:
         self.gradient = self.problem.on_variables(product) + self.problem.linear
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What an observer is told after each outer iteration."""
-
-    state: State
-    objective: float
-    gap: float
-    violation: float
-    tol: float
-    seconds: float
+class LimitReached(Exception):
+    """The step just taken was the last one allowed."""
 
 
-Observer = Callable[[Progress], bool | None]
+def require_positive(solver: Solver, *options: str) -> None:
+    """Refuse options that must be > 0 and are not."""
+    for option in options:
+        if not (value := getattr(solver, option)) > 0:
+            raise ValueError(f"{type(solver).__name__}: {option} must be positive, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -93,12 +129,39 @@ class Solver(ABC):
     max_iter: int = -1
     max_time: float | None = None
 
+    takes_groups: ClassVar[tuple[int, ...]] = (0, 1, 2)
+    takes_infinite_bounds: ClassVar[bool] = True
+
     @abstractmethod
-    def iterate(self, state: State) -> Iterator[None]:
-        """Improve `state`, yielding once per outer iteration; return when out of moves."""
+    def iterate(self, state: State) -> Moves:
+        """Improve `state`, yielding once per outer iteration.
+
+        Returns None when there is no step left that it would take, or the status with which a
+        stopping rule of its own ends it.
+        """
 
     def check(self, problem: DualProblem, gram: Gram) -> None:
         """Refuse a problem this solver cannot take, naming one that can."""
+        name = type(self).__name__
+        if problem.rows is None and problem.size != gram.n:
+            raise ValueError(
+                f"the problem has {problem.size} variables but the Gram matrix {gram.n} rows; "
+                "give DualProblem(rows=...) if variables share rows"
+            )
+        if problem.n_groups not in self.takes_groups:
+            raise ValueError(
+                f"{name} cannot take a problem with "
+                + (
+                    "no sum constraint (no offset): use CoordinateDescent or BlockSMO",
+                    "a sum constraint (an offset): use BlockSMO, SecondOrderSMO or PlattSMO",
+                    "two sum constraints (a ν machine): use BlockSMO or SecondOrderSMO",
+                )[problem.n_groups]
+            )
+        infinite = np.isinf(problem.lower).any() or np.isinf(problem.upper).any()
+        if infinite and not self.takes_infinite_bounds:
+            raise ValueError(
+                f"{name} cannot take C = ∞ (the hard margin): use BlockSMO or SecondOrderSMO"
+            )
 
     def solve(
         self,
@@ -110,71 +173,88 @@ class Solver(ABC):
     ) -> Solution:
         """Minimise the dual from `start` (0 by default), telling `observe` how it goes.
 
-        An observer that returns True ends the solve with status `interrupted`.
+        An observer that returns True ends the solve as Ctrl-C does, with status `interrupted`.
         """
         self.check(problem, gram)
-        began, evaluations = perf_counter(), gram.evaluations
-        beta = problem.feasible(start)
-        state = State(problem, gram, beta, problem.linear.copy(), gram.precision)
+        state = State(problem, gram, problem.feasible(start), problem.linear.copy(), gram.precision)
+        state.most_steps = max(10**7, 100 * problem.size) if self.max_iter < 0 else self.max_iter
+        if self.max_time is not None:
+            state.most_seconds = self.max_time
+        if observe is not None:
+            state.watch = self._watch(state, observe)
         history: list[tuple] = []
-        status = Status.OUT_OF_ITERATIONS
         try:
-            if beta.any():
+            if state.beta.any():
                 state.refresh()
-            status = self._drive(state, history, observe, began)
+            state.offsets = problem.offsets(state.beta, state.gradient)
+            status = self._drive(state, history, observe)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
         if status is not Status.CONVERGED:
             state.refresh()
+            violation = problem.violation(state.beta, state.gradient)
+            if violation <= self.tol and status is not Status.INTERRUPTED:
+                status = Status.CONVERGED
         return Solution(
             beta=state.beta,
             gradient=state.gradient,
             offsets=problem.offsets(state.beta, state.gradient),
             status=status,
             n_iter=state.steps,
-            kernel_evaluations=gram.evaluations - evaluations,
-            seconds=perf_counter() - began,
+            kernel_evaluations=state.kernel_evaluations,
+            seconds=state.seconds,
             history=np.array(history, HISTORY),
         )
 
-    def _drive(
-        self, state: State, history: list[tuple], observe: Observer | None, began: float
-    ) -> Status:
+    def _watch(self, state: State, observe: Observer) -> Callable[[Step], None] | None:
+        """What to call after each step, if the observer wants to know of each."""
+        every = getattr(observe, "every", "iteration")
+        if every not in ("iteration", "step"):
+            raise ValueError(f"an observer's `every` is 'iteration' or 'step', got {every!r}")
+
+        def watch(step: Step) -> None:
+            if observe(Progress.of(state, self.tol, step)):
+                raise KeyboardInterrupt
+
+        return watch if every == "step" else None
+
+    def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Status:
         problem = state.problem
-        limit = max(10_000_000, 100 * problem.size) if self.max_iter < 0 else self.max_iter
-        best, idle, moves = np.inf, 0, self.iterate(state)
+        best, idle, steps = -np.inf, 0, 0
+        moves, began = self.iterate(state), 0
         while True:
-            violation = problem.violation(state.beta, state.gradient)
-            if violation <= self.tol and state.steps:
+            if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
                 state.refresh()
-                violation = problem.violation(state.beta, state.gradient)
                 state.dtype = np.float64
-            objective = problem.objective(state.beta, state.gradient)
-            gap = duality_gap(problem, state.beta, state.gradient)
-            seconds = perf_counter() - began
-            history.append((-objective, gap, violation, state.steps, seconds))
-            stop = observe and observe(
-                Progress(state, -objective, gap, violation, self.tol, seconds)
-            )
-            if violation <= self.tol:
+            now = Progress.of(state, self.tol)
+            history.append(now.record())
+            stop = observe and observe(now)
+            if now.violation <= self.tol:
                 return Status.CONVERGED
             if stop:
                 return Status.INTERRUPTED
-            if state.steps >= limit:
+            if state.steps >= state.most_steps:
                 return Status.OUT_OF_ITERATIONS
-            if self.max_time is not None and seconds >= self.max_time:
+            if state.seconds >= state.most_seconds:
                 return Status.OUT_OF_TIME
-            idle = 0 if objective < best - 1e-15 * abs(best) else idle + 1
-            best = min(best, objective)
+            if state.steps > steps:
+                idle = 0 if now.objective > best + 1e-15 * abs(best) else idle + 1
+            best, steps = max(best, now.objective), state.steps
             if idle >= PATIENCE:
                 if state.dtype == np.float64:
                     return Status.STAGNATED
                 state.refresh()
                 state.dtype, idle = np.float64, 0
-            if next(moves, "end") == "end":
-                return self.out_of_moves
-
-    @property
-    def out_of_moves(self) -> Status:
-        """The status when `iterate` returns before the violation is ≤ tol."""
-        return Status.STAGNATED
+            state.movement = 0.0
+            try:
+                next(moves)
+            except LimitReached:
+                continue
+            except StopIteration as end:
+                if end.value is not None:
+                    return end.value
+                if state.steps == began:
+                    return Status.STAGNATED
+                state.refresh()
+                state.dtype = np.float64
+                moves, began = self.iterate(state), state.steps
