@@ -15,7 +15,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +67,7 @@ class Gram:
         self.threads = threads or available_cores()
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
-        self.diagonal = (
-            np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        )
+        self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         # Distances do not change when the mean is removed, but their rounding errors shrink.
         shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
         self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
@@ -96,19 +94,20 @@ class Gram:
                 return np.float64
         return np.float32
 
-    @property
+    @cached_property
     def budget(self) -> int:
         """Bytes that cached rows may take."""
         if self.cache_size is None:
             return available_memory() // 4
         return int(self.cache_size * 2**20)
 
-    def take(self, rows: np.ndarray, *, threads: int, share: float = 1.0) -> Gram:
-        """The Gram matrix of some of the rows, with a share of the budget."""
+    def take(self, rows: np.ndarray | slice) -> Gram:
+        """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
+        if isinstance(rows, slice):
+            return self
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
-        return Gram(
-            self.kernel, X, cache_size=share * self.budget / 2**20, threads=threads
-        )
+        share = self.budget / self.threads / 2**20
+        return Gram(self.kernel, X, cache_size=share, threads=1)
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
@@ -176,6 +175,30 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
+
+
+def cross_dot(
+    kernel: Kernel, X: Any, Z: Any, coef: np.ndarray, threads: int | None = None
+) -> np.ndarray:
+    """K(X, Z) @ coefᵀ in tiles: what prediction needs. In float32 if X and Z are.
+
+    Parameters
+    ----------
+    coef : ndarray of shape (r, rows of Z)
+
+    Returns
+    -------
+    ndarray of shape (rows of X, r)
+    """
+    products = np.zeros((X.shape[0], len(coef)))
+    step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
+
+    def fill(start: int) -> None:
+        products[start : start + step] = kernel(X[start : start + step], Z) @ coef.T
+
+    if Z.shape[0]:
+        run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())
+    return products
 
 
 def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:

@@ -71,15 +71,15 @@ class Kernel:
             [np.asarray(self(X[i : i + 1], X[i : i + 1]), float)[0] for i in range(X.shape[0])]
         )
 
-    def bind(self, X: Any) -> Kernel:
+    def bind(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         """A copy with `gamma="scale"` or `"auto"` replaced by its value on X."""
         changes: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Kernel):
-                changes[field.name] = value.bind(X)
+                changes[field.name] = value.bind(X, weights)
             elif field.name == "gamma" and isinstance(value, str):
-                changes["gamma"] = gamma_of(value, X)
+                changes["gamma"] = gamma_of(value, X, weights)
         return replace(self, **changes) if changes else self
 
     def __add__(self, other: Kernel) -> Sum:
@@ -91,15 +91,21 @@ class Kernel:
     __rmul__ = __mul__
 
 
-def gamma_of(rule: str, X: Any) -> float:
-    """scikit-learn's rules: "scale" is 1 / (columns · variance of X), "auto" is 1 / columns."""
+def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
+    """scikit-learn's rules: "scale" is 1 / (columns · variance of X), "auto" is 1 / columns.
+
+    A row of weight two counts in the variance as two rows do.
+    """
     if rule == "auto":
         return 1.0 / X.shape[1]
-    if sp.issparse(X):
-        variance = X.multiply(X).mean() - X.mean() ** 2
+    if weights is None and not sp.issparse(X):
+        variance = float(X.var(dtype=np.float64))
     else:
-        variance = X.var(dtype=np.float64)
-    return 1.0 / (X.shape[1] * float(variance)) if variance > 0 else 1.0
+        weights = np.ones(X.shape[0]) if weights is None else weights
+        entries = weights.sum() * X.shape[1]
+        mean = float((weights @ X).sum()) / entries
+        variance = float(weights @ row_norms(X, squared=True)) / entries - mean**2
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from enum import Enum
 import numpy as np
 from numba import njit
 
+from maxmargin.gram import Gram
+
 
 class Status(Enum):
     """How a solver ended. It never says converged unless the true KKT violation is ≤ tol."""
@@ -113,6 +115,11 @@ class DualProblem:
                 beta = np.clip(beta + move, self.lower, self.upper)
         return beta
 
+    def gradient(self, beta: np.ndarray, gram: Gram) -> np.ndarray:
+        """G = Kβ + p from β alone, in float64."""
+        support = np.flatnonzero(beta)
+        return self.on_variables(gram.dot(self.row_of(support), beta[support])) + self.linear
+
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
         return 0.5 * float(beta @ (gradient + self.linear))
@@ -137,6 +144,15 @@ class DualProblem:
                 ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
                 offsets[g] = np.mean(ends) if ends else 0.0
         return offsets
+
+    def worst(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """The variables that violate most: in each group the one to raise and the one to lower."""
+        up = np.where(beta < self.upper, -gradient, -np.inf)
+        down = np.where(beta > self.lower, gradient, -np.inf)
+        groups = [self.group == g for g in range(max(self.n_groups, 1))]
+        return np.array(
+            [np.where(inside, wish, -np.inf).argmax() for inside in groups for wish in (up, down)]
+        )
 
     def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))

@@ -98,9 +98,7 @@ class State:
 
     def refresh(self) -> None:
         """Recompute the gradient from β alone, in float64."""
-        support = np.flatnonzero(self.beta)
-        product = self.gram.dot(self.problem.row_of(support), self.beta[support])
-        self.gradient = self.problem.on_variables(product) + self.problem.linear
+        self.gradient = self.problem.gradient(self.beta, self.gram)
 
 
 class LimitReached(Exception):

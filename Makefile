@@ -1,0 +1,37 @@
+# On a fresh machine with Python (3.11 or newer), git and make:
+#
+#   make run    set up .venv, install maxmargin, run its demo
+#   make test   set up what the tests need and run them
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test lint types coverage clean
+.NOTPARALLEL:
+
+run: $(VENV)/ready-plot
+	$(BIN)/maxmargin demo
+
+test: $(VENV)/ready-test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/ready-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/ready-dev
+	$(BIN)/mypy
+
+# Coverage cannot see into compiled code: the small tests run it interpreted.
+coverage: $(VENV)/ready-test
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov
+
+clean:
+	rm -rf $(VENV)
+
+# ready-EXTRA: .venv holds maxmargin (editable) with that extra of pyproject.toml.
+$(VENV)/ready-%: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	touch $@

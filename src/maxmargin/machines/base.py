@@ -1,0 +1,377 @@
+"""What all kernel machines share: parameters, validation, the run of a fit, prediction."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from threading import Event
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from maxmargin.certificate import Certificate
+from maxmargin.gram import Gram, available_cores, cross_dot
+from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
+from maxmargin.machines.precomputed import symmetric
+from maxmargin.machines.progress import GapBar
+from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.solvers import SOLVERS, Progress, Solver
+from maxmargin.solvers.polish import polish
+
+Standing = Solution | Progress | None
+KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
+
+    name: str
+    problem: DualProblem
+    gram: Callable[[], Gram]
+    start: np.ndarray | None = None
+    watch: Callable[[Progress], None] | None = None
+
+    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
+        """β and the offsets of a task that is done, under way, or not yet begun."""
+        if isinstance(where, Solution):
+            return where.beta, where.offsets
+        if isinstance(where, Progress):
+            state = where.state
+            return state.beta, self.problem.offsets(state.beta, state.gradient)
+        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """Base of the machines whose model is Σ β_i k(x_i, x) + b."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        "kernel": [StrOptions(KERNEL_NAMES), callable],
+        "degree": [Interval(Real, 0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "shrinking": ["boolean"],
+        "cache_size": [Interval(Real, 0, None, closed="neither"), None],
+        "verbose": ["verbose"],
+        "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods("solve")],
+        "max_time": [Interval(Real, 0, None, closed="neither"), None],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+    }
+
+    # --- validate -------------------------------------------------------------------------
+
+    def _kernel(self) -> Kernel:
+        return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+
+    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options) -> Any:
+        """X (and y) as finite arrays, kept in float32 or float64, or a precise error."""
+        kernel = self._kernel()
+        if isinstance(kernel, Vectorized) and not _numeric(X):
+            # A function of blocks may be about anything: strings, graphs, sets.
+            X = np.asarray(X, dtype=object)
+            return X if isinstance(y, str) else (X, np.asarray(y))
+        if isinstance(kernel, Precomputed) and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported.")
+        checked = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            skip_check_array=False,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            **options,
+        )
+        data = checked if isinstance(y, str) else checked[0]
+        check_finite(data, type(self).__name__)
+        if reset and isinstance(kernel, Precomputed) and data.shape[0] != data.shape[1]:
+            raise ValueError(
+                "Precomputed matrix must be a square matrix. "
+                f"Input is a {data.shape[0]}x{data.shape[1]} matrix."
+            )
+        return checked
+
+    def _gram(self, X: Any, sample_weight: np.ndarray | None) -> Gram:
+        kernel = self._kernel().bind(X, sample_weight)
+        if isinstance(kernel, Precomputed):
+            X = symmetric(X)
+        return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+
+    def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
+        """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
+
+        One line per line of `dual_coef_`; None for a cold start.
+        """
+        if not self.warm_start or not hasattr(self, "dual_coef_"):
+            return None
+        before = self._bounds_
+        if len(bounds) < len(before):
+            raise ValueError(
+                "warm_start=True continues on the same rows, with new ones appended: had "
+                f"{len(before)} rows, got {len(bounds)}"
+            )
+        coef = np.zeros((self.dual_coef_.shape[0], len(bounds)))
+        coef[:, self.support_] = self._dense_dual_coef()
+        now = bounds[: len(before)]
+        scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
+        coef[:, scaled] *= now[scaled] / before[scaled]
+        return coef
+
+    def _threads(self) -> int:
+        """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
+        if self.n_jobs is None:
+            return available_cores()
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
+        return self.n_jobs if self.n_jobs > 0 else max(1, available_cores() + 1 + self.n_jobs)
+
+    def _solver(self, time_left: float | None) -> Solver:
+        """The solver named or given; tol, max_iter and max_time are the machine's."""
+        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
+        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+
+    # --- solve ----------------------------------------------------------------------------
+
+    def _solve(
+        self,
+        tasks: Sequence[Task],
+        *,
+        in_parallel: bool,
+        data: tuple[Any, Any],
+        model: Callable[[list[Standing]], dict],
+    ) -> list[Solution]:
+        """Solve all tasks; keep what there is on Ctrl-C; tell callbacks and the progress bar.
+
+        `model` turns the state of every task into fitted attributes: callbacks that score a
+        model during the fit get one made of where the tasks stand.
+        """
+        began, stop = perf_counter(), Event()
+        context = self._init_callback_context(max_subtasks=None)
+        context.call_on_fit_task_begin(estimator=self, X=data[0], y=data[1])
+        listening = bool(getattr(self, "_skl_callbacks", ()))
+        bar = GapBar(type(self).__name__, len(tasks)) if self.verbose else None
+        state: list[Standing] = [None] * len(tasks)
+
+        def told(number: int, progress: Progress) -> bool:
+            if watch := tasks[number].watch:
+                watch(progress)
+            if bar:
+                bar.update(number, progress)
+            if listening:
+                state[number] = progress
+                sub = context.subcontext(task_name=f"{tasks[number].name}, iteration")
+                sub.call_on_fit_task_begin(estimator=self)
+                if sub.call_on_fit_task_end(
+                    estimator=self,
+                    X=data[0],
+                    y=data[1],
+                    reconstruction_attributes=lambda: model(state),
+                ):
+                    stop.set()
+            return stop.is_set()
+
+        def run(number: int) -> Solution:
+            left = None if self.max_time is None else self.max_time - (perf_counter() - began)
+            task = tasks[number]
+            gram = task.gram()
+            solution = self._solver(left).solve(
+                task.problem, gram, start=task.start, observe=lambda now: told(number, now)
+            )
+            if solution.status is Status.CONVERGED:
+                solution = polish(task.problem, gram, solution)
+            elif solution.status is Status.INTERRUPTED:
+                stop.set()
+            state[number] = solution
+            return solution
+
+        with bar or nullcontext():
+            threads = self._threads() if in_parallel and not listening else 1
+            if threads == 1:
+                solutions = [run(number) for number in range(len(tasks))]
+            else:
+                solutions = _run_threads(run, len(tasks), threads, stop)
+        context.call_on_fit_task_end(
+            estimator=self,
+            X=data[0],
+            y=data[1],
+            reconstruction_attributes=lambda: model(list(solutions)),
+        )
+        for name, value in model(list(solutions)).items():
+            setattr(self, name, value)
+        self._certify(tasks, solutions, perf_counter() - began)
+        return solutions
+
+    def _certify(self, tasks: Sequence[Task], solutions: list[Solution], seconds: float) -> None:
+        """Certificates, history, and a warning that says what to do if it did not converge."""
+        self.certificates_ = [
+            Certificate.of(task.problem, solution)
+            for task, solution in zip(tasks, solutions, strict=True)
+        ]
+        self.certificate_ = Certificate.total(self.certificates_, seconds)
+        self.history_ = np.concatenate(
+            [_numbered(k, solution.history) for k, solution in enumerate(solutions)]
+        )
+        self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
+        if self.fit_status_:
+            proof = self.certificate_
+            warnings.warn(
+                f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
+                f"{proof.kkt_violation:.3g} (tol={self.tol:g}) and the duality gap "
+                f"{proof.gap:.3g} ({proof.relative_gap:.2%} of the objective). The model so far "
+                f"is usable; to come closer, {proof.status.advice}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    # --- predict --------------------------------------------------------------------------
+
+    def _product(self, X: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
+        """K(X, support vectors) @ coefᵀ over a range of the support vectors."""
+        kernel = self._kernel_
+
+        def product(columns: slice, coef: np.ndarray) -> np.ndarray:
+            if isinstance(kernel, Precomputed):
+                return X[:, columns] @ coef.T
+            return cross_dot(kernel, X, self.support_vectors_[columns], coef, self._threads())
+
+        return product
+
+    def _validate_for_prediction(self, X: Any) -> Any:
+        """X as the fitted machine expects it; a precomputed kernel cut to its support columns."""
+        if isinstance(self._kernel_, Precomputed):
+            X = check_array(
+                X, dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=self
+            )
+            check_finite(X, type(self).__name__)
+            n_train, n_support = self.shape_fit_[0], len(self.support_)
+            if X.shape[1] == n_train:
+                return X[:, self.support_]
+            if X.shape[1] == n_support:
+                return X
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {n_train} "
+                "features as input: a precomputed kernel needs a column for each training row "
+                f"({n_train}), or for each support vector ({n_support})"
+            )
+        X = self._validate(X, reset=False)
+        if sp.issparse(X) and not sp.issparse(self.support_vectors_):
+            raise ValueError(
+                f"cannot use sparse input in {type(self).__name__!r} trained on dense data"
+            )
+        return sp.csr_array(X) if sp.issparse(self.support_vectors_) else X
+
+    def _kept(self, X: Any, support: np.ndarray, coef: np.ndarray) -> dict[str, Any]:
+        """The fitted attributes that say which rows are kept, and their coefficients."""
+        dual_coef = np.ascontiguousarray(coef[:, support])
+        return {
+            "support_": support.astype(np.int32),
+            "support_vectors_": X[support],
+            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "shape_fit_": X.shape,
+        }
+
+    def _dense_dual_coef(self) -> np.ndarray:
+        coef = self.dual_coef_
+        return coef.toarray() if sp.issparse(coef) else coef
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features, for a linear kernel: wᵀx + b is the decision value.
+
+        Returns
+        -------
+        ndarray of shape (n_problems, n_features); CSR if the machine was fitted on CSR
+        """
+        if not isinstance(self._kernel(), Linear):
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = self._linear_coef()
+        (coef.data if sp.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        precomputed = isinstance(self.kernel, Precomputed) or self.kernel == "precomputed"
+        tags.input_tags.pairwise = precomputed
+        tags.input_tags.sparse = not precomputed
+        return tags
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Sample weights as non-negative numbers; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
+    if not weights.any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return weights
+
+
+def check_finite(X: Any, name: str) -> None:
+    """Raise the error that names the first NaN or infinity of X by row and column."""
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()) or np.isfinite(values).all():
+            return
+    if sp.issparse(X):
+        X = X.tocoo()
+        k = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        row, column, value = X.row[k], X.col[k], X.data[k]
+    else:
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        value = X[row, column]
+    what = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(
+        f"Input X contains {what} (first at row {row}, column {column}). {name} needs finite "
+        "values: impute or drop that row, for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def _numeric(X: Any) -> bool:
+    """Whether X is, or can be read as, a table of numbers."""
+    if sp.issparse(X) or hasattr(X, "columns"):
+        return True
+    X = np.asarray(X)
+    return X.ndim == 2 and X.dtype.kind in "fiub"
+
+
+def _numbered(problem: int, history: np.ndarray) -> np.ndarray:
+    """A history with the number of its binary problem in front."""
+    record = np.empty(len(history), [("problem", int), *history.dtype.descr])
+    record["problem"] = problem
+    for name in history.dtype.names or ():
+        record[name] = history[name]
+    return record
+
+
+def _run_threads(
+    run: Callable[[int], Solution], count: int, threads: int, stop: Event
+) -> list[Solution]:
+    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(run, number) for number in range(count)]
+        while True:
+            try:
+                return [future.result() for future in futures]
+            except KeyboardInterrupt:
+                stop.set()
+            except BaseException:
+                stop.set()
+                raise

@@ -1,0 +1,225 @@
+"""What the kernel classifiers share: labels, weights, the binary problems, votes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.gram import Gram
+from maxmargin.machines.base import KernelMachine, Standing, Task, checked_weights
+from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
+from maxmargin.machines.probability import Calibration
+from maxmargin.problem import DualProblem
+from maxmargin.solvers import Progress
+
+
+def _calibrated(machine: KernelClassifier) -> bool:
+    if not machine.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class KernelClassifier(ClassifierMixin, KernelMachine):
+    """Base of SVC and NuSVC: binary machines, combined over pairs of classes or over classes."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelMachine._parameter_constraints,
+        "probability": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "random_state": ["random_state"],
+        "multiclass": [StrOptions({"ovo", "ovr"})],
+    }
+
+    @abstractmethod
+    def _bounds(self, weights: np.ndarray) -> np.ndarray:
+        """The largest |β| of each row, from its weight."""
+
+    @abstractmethod
+    def _formulate(
+        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> DualProblem:
+        """The dual problem of a binary machine; a row of sample weight two counts twice."""
+
+    def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
+        """Coefficients and offset of the decision function, from the dual variables."""
+        return beta, float(offsets[0]) if len(offsets) else 0.0
+
+    def _watch(self, progress: Progress) -> None:
+        """Look at each outer iteration; raise to end the fit."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelClassifier:
+        """Train on the rows of X with the labels y.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
+            kernel="precomputed". float32 stays float32.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
+            Multiplies C row by row.
+
+        Returns
+        -------
+        self
+        """
+        X, labels, sample_weight = self._validate_training(X, y, sample_weight)
+        bounds = self._bounds(self._weights(labels, sample_weight))
+        counts = np.ones(len(labels)) if sample_weight is None else sample_weight
+        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
+        model = partial(self._model, X, labels, bounds, tasks)
+        pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
+        solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        if self.probability:
+            self._calibration = Calibration.cross_validated(self, X, labels, sample_weight)
+        return self
+
+    def _validate_training(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        X, y = self._validate(X, y)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one; got "
+                f"{len(classes)} class ({classes[0]!r})"
+            )
+        previous = getattr(self, "classes_", None)
+        if self.warm_start and previous is not None and not np.array_equal(classes, previous):
+            raise ValueError(
+                f"warm_start=True needs the same classes as before: had {previous.tolist()}, "
+                f"got {classes.tolist()}"
+            )
+        self.classes_ = classes
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
+        return X, labels, checked_weights(sample_weight, X)
+
+    def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+        """The weight of each row: its class's times its own."""
+        weights = self.class_weight_[labels]
+        if sample_weight is None:
+            return weights
+        if len(np.unique(labels[sample_weight > 0])) == 1:
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class."
+            )
+        return weights * sample_weight
+
+    def _scheme(self) -> OneVersusOne | OneVersusRest:
+        if self.multiclass == "ovr" and len(self.classes_) > 2:
+            return OneVersusRest(self.classes_)
+        return OneVersusOne(self.classes_)
+
+    def _tasks(
+        self, gram: Gram, labels: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> list[Task]:
+        splits = self._scheme().splits(labels)
+        last = self._last_coefficients(bounds)
+        starts = [None] * len(splits) if last is None else self._scheme().gather(labels, last)
+        self._kernel_ = gram.kernel
+        return [
+            Task(
+                split.name,
+                self._formulate(number, split.signs, bounds[split.rows], counts[split.rows]),
+                partial(gram.take, split.rows),
+                start,
+                self._watch,
+            )
+            for number, (split, start) in enumerate(zip(splits, starts, strict=True))
+        ]
+
+    def _model(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        bounds: np.ndarray,
+        tasks: list[Task],
+        standing: list[Standing],
+    ) -> dict[str, Any]:
+        """Fitted attributes from where each binary problem stands."""
+        decoded = [
+            self._decode(*task.coefficients(where))
+            for task, where in zip(tasks, standing, strict=True)
+        ]
+        coef = self._scheme().scatter(labels, [beta for beta, _ in decoded])
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(labels[support], kind="stable")]
+        n_support = np.bincount(labels[support], minlength=len(self.classes_))
+        return {
+            **self._kept(X, support, coef),
+            "n_support_": n_support.astype(np.int32),
+            "intercept_": np.array([b for _, b in decoded]),
+            "_bounds_": bounds,
+        }
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        """One column of decision values per binary machine."""
+        check_is_fitted(self)
+        X = self._validate_for_prediction(X)
+        ends = np.concatenate([[0], np.cumsum(self.n_support_)])
+        values = self._scheme().decide(self._dense_dual_coef(), ends, self._product(X))
+        return values + self.intercept_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the rows of X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for two classes: positive for `classes_[1]`. For more, one
+        column per class, or per pair of classes if `decision_function_shape="ovo"` and the
+        machine is one-versus-one: positive for the first class of the pair.
+        """
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return decisions[:, 0]
+        if self.decision_function_shape == "ovo" and self.multiclass == "ovo":
+            return decisions
+        return self._scheme().confidence(decisions)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row of X: by votes, ties in votes by the summed decision values."""
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        decisions = self._decisions(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions[:, 0] > 0).astype(int)]
+        return self.classes_[self._scheme().confidence(decisions).argmax(axis=1)]
+
+    @available_if(_calibrated)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, calibrated on held-out decisions.
+
+        The largest is always that of the class `predict` returns.
+        """
+        decisions = self._decisions(X)
+        scheme = self._scheme()
+        return self._calibration.probabilities(decisions, scheme)
+
+    @available_if(_calibrated)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of `predict_proba`."""
+        return np.log(self.predict_proba(X))
+
+    def _linear_coef(self) -> Any:
+        """w of every binary machine."""
+        ends = np.concatenate([[0], np.cumsum(self.n_support_)])
+
+        def product(columns: slice, coef: np.ndarray) -> np.ndarray:
+            return np.asarray(self.support_vectors_[columns].T @ coef.T)
+
+        return self._scheme().decide(self._dense_dual_coef(), ends, product).T

@@ -1,0 +1,129 @@
+"""From several classes to binary problems and back.
+
+Both schemes answer the same four questions, so that every binary machine has both: which
+problems to solve, how their coefficients are laid out over the rows, what they decide, and
+which class that makes.
+
+One-versus-one trains a machine for each pair a < b, positive for a; each has a vote. A tie in
+votes is broken by the summed decision values. One-versus-rest trains one machine per class; the
+largest decision value wins. Two classes need one machine, positive for the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+Product = Callable[[slice, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Split:
+    """One binary problem: the rows it sees and their signs, +1 or −1."""
+
+    name: str
+    rows: np.ndarray | slice
+    signs: np.ndarray
+
+
+@dataclass(frozen=True)
+class OneVersusOne:
+    """A machine for every pair of classes; `labels` number the class of each row."""
+
+    classes: np.ndarray
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """(positive class, negative class) of each machine."""
+        if len(self.classes) == 2:
+            return [(1, 0)]
+        return list(combinations(range(len(self.classes)), 2))
+
+    def splits(self, labels: np.ndarray) -> list[Split]:
+        """The binary problems, in the order of `pairs`."""
+        splits = []
+        for a, b in self.pairs:
+            rows: np.ndarray | slice = slice(None)
+            if len(self.classes) > 2:
+                rows = np.flatnonzero((labels == a) | (labels == b))
+            name = f"{self.classes[a]} v {self.classes[b]}"
+            splits.append(Split(name, rows, np.where(labels[rows] == a, 1.0, -1.0)))
+        return splits
+
+    def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
+        """LIBSVM's layout: (classes − 1, rows), a row's coefficients against each other class."""
+        coef = np.zeros((len(self.classes) - 1, len(labels)))
+        for place, beta in zip(self._places(labels), betas, strict=True):
+            coef[place] = beta
+        return coef
+
+    def gather(self, labels: np.ndarray, coef: np.ndarray) -> list[np.ndarray]:
+        """The coefficients of each binary problem; undoes `scatter`."""
+        return [coef[place] for place in self._places(labels)]
+
+    def _places(self, labels: np.ndarray) -> Iterator[tuple]:
+        """Where the coefficients of each problem are: class a, against b, is in line b − 1."""
+        for (a, b), split in zip(self.pairs, self.splits(labels), strict=True):
+            if len(self.classes) == 2:
+                yield 0, split.rows
+            else:
+                yield np.where(labels[split.rows] == a, b - 1, a), split.rows
+
+    def decide(self, coef: np.ndarray, ends: np.ndarray, product: Product) -> np.ndarray:
+        """Decision values of every pair, without offsets.
+
+        `product(columns, coef)` is K(X, support vectors[columns]) @ coefᵀ; the support vectors
+        of class c are those from ends[c] to ends[c + 1], and only they meet its kernel values.
+        """
+        if len(self.classes) == 2:
+            return product(slice(None), coef)
+        parts = [
+            product(slice(start, stop), coef[:, start:stop])
+            for start, stop in zip(ends, ends[1:], strict=False)
+        ]
+        return np.column_stack([parts[a][:, b - 1] + parts[b][:, a] for a, b in self.pairs])
+
+    def confidence(self, decisions: np.ndarray) -> np.ndarray:
+        """A score per class whose argmax is the vote: votes, plus less than ½ for their values."""
+        votes = np.zeros((len(decisions), len(self.classes)))
+        values = np.zeros_like(votes)
+        for k, (a, b) in enumerate(self.pairs):
+            decision = decisions[:, k]
+            votes[:, a] += decision > 0
+            votes[:, b] += decision <= 0
+            values[:, a] += decision
+            values[:, b] -= decision
+        return votes + values / (3 * (np.abs(values) + 1))
+
+
+@dataclass(frozen=True)
+class OneVersusRest:
+    """A machine for every class against all others."""
+
+    classes: np.ndarray
+
+    def splits(self, labels: np.ndarray) -> list[Split]:
+        """The binary problems, one per class."""
+        return [
+            Split(f"{name} v rest", slice(None), np.where(labels == a, 1.0, -1.0))
+            for a, name in enumerate(self.classes)
+        ]
+
+    def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
+        """(classes, rows): line c belongs to the machine of class c."""
+        return np.array(betas)
+
+    def gather(self, labels: np.ndarray, coef: np.ndarray) -> list[np.ndarray]:
+        """The coefficients of each binary problem; undoes `scatter`."""
+        return list(coef)
+
+    def decide(self, coef: np.ndarray, ends: np.ndarray, product: Product) -> np.ndarray:
+        """Decision value of each class, without offsets."""
+        return product(slice(None), coef)
+
+    def confidence(self, decisions: np.ndarray) -> np.ndarray:
+        """The decision values themselves."""
+        return decisions

@@ -1,0 +1,130 @@
+"""Probabilities from decision values.
+
+Each binary machine's decision value f becomes P(positive | f) = 1 / (1 + exp(A f + B), with A
+and B fitted on decisions of rows held out by cross-validation (Platt 1999, with his smoothed
+targets). One-versus-one couples the pairs into p with r_ab ≈ p_a / (p_a + p_b) (Wu, Lin and
+Weng, JMLR 5, 2004); one-versus-rest normalises. In the end p is moved, as little as possible,
+until its largest entry is that of the predicted class, so that probabilities and predictions
+never contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A and B of every binary machine."""
+
+    slopes: np.ndarray
+    shifts: np.ndarray
+
+    @classmethod
+    def cross_validated(cls, machine: Any, X: Any, labels: np.ndarray, weight: Any) -> Calibration:
+        """Fitted on the decisions of five copies of `machine`, each on its held-out rows."""
+        smallest = np.bincount(labels).min()
+        if smallest < 2:
+            rare = machine.classes_[np.bincount(labels).argmin()]
+            raise ValueError(
+                f"probability=True holds rows out for calibration and needs at least two rows of "
+                f"every class; class {rare!r} has one"
+            )
+        folds = StratifiedKFold(min(5, smallest), shuffle=True, random_state=machine.random_state)
+        copy = clone(machine).set_params(probability=False, warm_start=False, verbose=0)
+        scheme = machine._scheme()
+        decisions = np.empty((len(labels), len(scheme.splits(labels))))
+        pairwise = machine.__sklearn_tags__().input_tags.pairwise
+        for train, test in folds.split(labels, labels):
+            held_out = X[np.ix_(test, train)] if pairwise else X[test]
+            shown = X[np.ix_(train, train)] if pairwise else X[train]
+            weights = None if weight is None else np.asarray(weight)[train]
+            copy.fit(shown, labels[train], weights)
+            decisions[test] = copy._decisions(held_out)
+        fits = [
+            platt(decisions[split.rows, k], split.signs > 0)
+            for k, split in enumerate(scheme.splits(labels))
+        ]
+        slopes, shifts = np.array(fits).T
+        return cls(slopes, shifts)
+
+    def probabilities(
+        self, decisions: np.ndarray, scheme: OneVersusOne | OneVersusRest
+    ) -> np.ndarray:
+        """(rows, classes), each row summing to one."""
+        positive = expit(-(self.slopes * decisions + self.shifts))
+        n_classes = len(scheme.classes)
+        if n_classes == 2:
+            p = np.column_stack([1 - positive[:, 0], positive[:, 0]])
+            return agree(p, (decisions[:, 0] > 0).astype(int))
+        if isinstance(scheme, OneVersusOne):
+            p = couple(np.clip(positive, 1e-7, 1 - 1e-7), scheme.pairs, n_classes)
+        else:
+            p = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-300)
+        return agree(p, scheme.confidence(decisions).argmax(axis=1))
+
+
+def platt(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+    """A and B that minimise the log loss of 1 / (1 + exp(A f + B)) against smoothed targets."""
+    n_positive = np.count_nonzero(positive)
+    n_negative = len(positive) - n_positive
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    scale = max(float(np.abs(decision).max(initial=0)), 1e-300)
+    f = decision / scale
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        z = parameters[0] * f + parameters[1]
+        error = target - expit(-z)
+        value = np.sum(np.logaddexp(0, z) - (1 - target) * z)
+        return float(value), np.array([error @ f, error.sum()])
+
+    start = np.array([0.0, np.log((n_negative + 1) / (n_positive + 1))])
+    slope, shift = minimize(loss, start, jac=True, method="BFGS").x
+    return slope / scale, shift
+
+
+def couple(r: np.ndarray, pairs: list[tuple[int, int]], n_classes: int) -> np.ndarray:
+    """p minimising Σ_{a≠b} (r_ba p_a − r_ab p_b)², Σp = 1: a small linear system for each row."""
+    Q = np.zeros((len(r), n_classes, n_classes))
+    for k, (a, b) in enumerate(pairs):
+        ab, ba = r[:, k], 1 - r[:, k]
+        Q[:, a, a] += ba**2
+        Q[:, b, b] += ab**2
+        Q[:, a, b] = Q[:, b, a] = -ab * ba
+    system = np.ones((len(r), n_classes + 1, n_classes + 1))
+    system[:, :-1, :-1] = Q
+    system[:, -1, -1] = 0
+    right = np.zeros((len(r), n_classes + 1, 1))
+    right[:, -1] = 1
+    p = np.maximum(np.linalg.solve(system, right)[:, :-1, 0], 0)
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def agree(p: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """The nearest probabilities whose largest entry is that of the predicted class.
+
+    Projecting on {p : p_c ≥ p_k for all k} replaces p_c and the entries above it by their
+    average, entries joining from the largest down. A last unit in the sixteenth digit breaks
+    the ties this leaves.
+    """
+    p = p.copy()
+    for row in np.flatnonzero(p.argmax(axis=1) != predicted):
+        c = predicted[row]
+        order = np.argsort(-p[row])
+        pool = [c]
+        for k in order[order != c]:
+            if p[row, k] <= p[row, pool].mean():
+                break
+            pool.append(k)
+        p[row, pool] = p[row, pool].mean()
+        p[row, c] += 4 * np.finfo(float).eps
+    return p / p.sum(axis=1, keepdims=True)
