@@ -15,7 +15,7 @@ COLT (1992), 144–152; V. Vapnik, Estimation of Dependences Based on Empirical 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Chunking(Solver):
     violators : M, how many violators join at each iteration
     """
 
-    inner: Solver = SecondOrderSMO()
+    inner: Solver = field(default_factory=SecondOrderSMO)
     violators: int = 200
 
     def __post_init__(self) -> None:

@@ -17,10 +17,11 @@ Reference: I. Steinwart, D. Hush, C. Scovel, Training SVMs without offset, JMLR 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from maxmargin.solvers.base import STRIDE, Moves, Solver, State
+from maxmargin.solvers.base import STRIDE, Solver, State
 from maxmargin.solvers.pair import best_single, step_single
 
 
@@ -30,7 +31,7 @@ class CoordinateDescent(Solver):
 
     takes_groups: ClassVar[tuple[int, ...]] = (0,)
 
-    def iterate(self, state: State) -> Moves:
+    def iterate(self, state: State) -> Iterator[None]:
         p = state.problem
         while True:
             for _ in range(STRIDE):

@@ -17,7 +17,7 @@ machines, IEEE NNSP (1997), 276–285.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Decomposition(Solver):
     size : q, the variables of a working set
     """
 
-    inner: Solver = SecondOrderSMO()
+    inner: Solver = field(default_factory=SecondOrderSMO)
     size: int = 200
 
     def __post_init__(self) -> None:

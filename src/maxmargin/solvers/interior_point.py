@@ -48,7 +48,7 @@ class InteriorPoint(Solver):
     def iterate(self, state: State) -> Moves:
         p, everything = state.problem, np.arange(state.problem.size)
         rows, state.dtype = p.row_of(everything), np.float64
-        A = (p.group == np.arange(p.n_groups)[:, None]).astype(float)
+        A = np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
         qp = piqp().DenseSolver()
         K = np.asfortranarray(state.gram.block(rows, rows))
         bounds = {"x_l": p.lower, "x_u": p.upper}

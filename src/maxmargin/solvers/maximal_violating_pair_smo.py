@@ -18,12 +18,13 @@ Platt's SMO algorithm for SVM classifier design, Neural Computation 13 (2001), 6
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.solvers.base import STRIDE, Moves, Solver, State
+from maxmargin.solvers.base import STRIDE, Solver, State
 from maxmargin.solvers.pair import step_pair, worst_up
 
 
@@ -33,7 +34,7 @@ class MaximalViolatingPairSMO(Solver):
 
     takes_groups: ClassVar[tuple[int, ...]] = (1, 2)
 
-    def iterate(self, state: State) -> Moves:
+    def iterate(self, state: State) -> Iterator[None]:
         p = state.problem
         while True:
             for _ in range(STRIDE):

@@ -16,13 +16,10 @@ that take one at a time.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
 
-if TYPE_CHECKING:
-    from maxmargin.solvers.base import State
+from maxmargin.solvers.state import State
 
 CURVATURE = 1e-12  # stands for a curvature that is not positive (duplicate rows, indefinite K)
 

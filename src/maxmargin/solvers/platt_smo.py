@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.solvers.base import Moves, Solver, State
+from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.pair import step_pair, violates
 
 
@@ -50,14 +50,14 @@ class PlattSMO(Solver):
     takes_groups: ClassVar[tuple[int, ...]] = (1,)
     takes_infinite_bounds: ClassVar[bool] = False
 
-    def iterate(self, state: State) -> Moves:
+    def iterate(self, state: State) -> Iterator[None]:
         random = np.random.default_rng(self.seed)
-        everything = np.arange(state.problem.size)
+        everything = range(state.problem.size)
         examine_all = True
         while True:
             changed = 0
             first = "all" if examine_all else "the free"
-            for i in everything if examine_all else free(state):
+            for i in everything if examine_all else free(state).tolist():
                 if violates(state, i, self.tol / 2):
                     changed += self.examine(state, i, random, f"i: violator among {first}")
             yield
@@ -79,7 +79,7 @@ def partners(state: State, i: int, random: np.random.Generator) -> Iterator[tupl
     inside = free(state)
     if len(inside) > 1:
         errors = state.gradient[inside] - state.gradient[i]
-        yield inside[np.abs(errors).argmax()], "j: largest |E_i − E_j| of the free"
+        yield int(inside[np.abs(errors).argmax()]), "j: largest |E_i − E_j| of the free"
         yield from ((j, "j: next free variable") for j in rotated(inside, random))
     everything = np.arange(state.problem.size)
     yield from ((j, "j: next of all variables") for j in rotated(everything, random))
@@ -90,6 +90,6 @@ def free(state: State) -> np.ndarray:
     return np.flatnonzero((state.beta > state.problem.lower) & (state.beta < state.problem.upper))
 
 
-def rotated(variables: np.ndarray, random: np.random.Generator) -> np.ndarray:
+def rotated(variables: np.ndarray, random: np.random.Generator) -> list[int]:
     """The same variables, beginning with a random one."""
-    return np.roll(variables, random.integers(len(variables)))
+    return np.roll(variables, random.integers(len(variables))).tolist()

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.certificate import primal_value
-
-if TYPE_CHECKING:
-    from maxmargin.solvers.base import State
+from maxmargin.solvers.state import State, Step
 
 HISTORY = np.dtype(
     [
@@ -30,28 +27,6 @@ HISTORY = np.dtype(
         ("seconds", float),
     ]
 )
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step, as told to an observer of steps.
-
-    Attributes
-    ----------
-    indices : the variables that moved: β_i += t and β_j −= t for a pair (i, j)
-    why : how they were chosen
-    unclipped, clipped : the best t without bounds, and the t taken; NaN for a block of variables
-    low, high : the interval [L, H] of t that the bounds allow; NaN for a block
-    offset : b after the step, by the rule of the solver that took it
-    """
-
-    indices: tuple[int, ...]
-    why: str
-    unclipped: float
-    clipped: float
-    low: float
-    high: float
-    offset: float
 
 
 @dataclass(frozen=True)

@@ -56,8 +56,8 @@ class RandomPairSMO(Solver):
     def iterate(self, state: State) -> Moves:
         random, n = np.random.default_rng(self.seed), state.problem.size
         for _ in range(self.sweeps):
-            for i in random.integers(n, size=n // 2):
-                j = (i + random.integers(1, n)) % n
+            for i in random.integers(n, size=n // 2).tolist():
+                j = int(i + random.integers(1, n)) % n
                 step_pair(state, i, j, "both at random")
             if state.movement <= self.movement:
                 return Status.STAGNATED

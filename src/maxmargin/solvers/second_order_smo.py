@@ -16,9 +16,10 @@ information for training support vector machines, JMLR 6 (2005), 1889–1918.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from maxmargin.solvers.base import STRIDE, Moves, Solver, State
+from maxmargin.solvers.base import STRIDE, Solver, State
 from maxmargin.solvers.coordinate_descent import CoordinateDescent
 from maxmargin.solvers.pair import best_partner, step_pair, worst_up
 
@@ -27,16 +28,17 @@ from maxmargin.solvers.pair import best_partner, step_pair, worst_up
 class SecondOrderSMO(Solver):
     """Fan, Chen and Lin's SMO: two kernel rows per step, every variable a candidate."""
 
-    def iterate(self, state: State) -> Moves:
+    def iterate(self, state: State) -> Iterator[None]:
         p = state.problem
         if p.n_groups == 0:
-            return (yield from CoordinateDescent(self.tol).iterate(state))
+            yield from CoordinateDescent(self.tol).iterate(state)
+            return
         while True:
             for _ in range(STRIDE):
                 beta, G = state.beta, state.gradient
                 i = worst_up(G, beta, p.lower, p.upper, p.group, p.n_groups, self.tol)
                 if i < 0:
-                    return None
+                    return
                 j = best_partner(i, state.row(i), state.diagonal, G, beta, p.lower, p.group)
                 step_pair(state, i, j, "i: worst violator, j: largest gain with i")
             yield

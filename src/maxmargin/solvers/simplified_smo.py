@@ -58,7 +58,7 @@ class SimplifiedSMO(Solver):
             before = state.steps
             for i in range(n):
                 if violates(state, i, self.tol / 2, slack=self.tol / 2):
-                    j = (i + random.integers(1, n)) % n
+                    j = int(i + random.integers(1, n)) % n
                     if pair_curvature(state, i, j) > CURVATURE:
                         smallest = self.smallest_step * (p.upper[i] - p.lower[i])
                         step_pair(state, i, j, why, smallest=smallest)

@@ -22,7 +22,7 @@ def restrict(state: State, W: np.ndarray) -> tuple[DualProblem, Gram]:
     """The problem over β_W, and its Gram matrix."""
     p, beta = state.problem, state.beta[W]
     rows, row_of = np.unique(p.row_of(W), return_inverse=True)
-    gram = state.gram.take(rows, threads=state.gram.threads)
+    gram = state.gram.take(rows)
     group = p.group[W]
     problem = DualProblem(
         linear=state.gradient[W] - gram.dot(row_of, beta)[row_of],
@@ -36,7 +36,11 @@ def restrict(state: State, W: np.ndarray) -> tuple[DualProblem, Gram]:
 
 
 def improve(state: State, W: np.ndarray, inner: Solver, tol: float) -> Status:
-    """Move β_W to what `inner` makes of it, to a tenth of the present violation or half of `tol`."""
+    """Move β_W to what `inner` makes of it.
+
+    It is asked for a tenth of the present violation, or half of `tol` in the end: early working
+    sets are not worth more.
+    """
     violation = state.problem.violation(state.beta, state.gradient)
     left = max(state.most_seconds - state.seconds, 0.0)
     inner = replace(inner, tol=max(0.1 * violation, 0.5 * tol), max_time=left)
