@@ -57,7 +57,7 @@ class DualProblem:
     linear : p, ndarray of shape (m,)
     lower, upper : l and u, ndarrays of shape (m,); infinite bounds are allowed
     sums : d, ndarray of shape (n_groups,); empty for a machine without offset
-    group : ndarray of shape (m,), the group of each variable, 0 to n_groups − 1
+    group : ndarray of shape (m,), the group of each variable, 0 to n_groups − 1; by default all 0
     rows : ndarray of shape (m,) or None
         The row of the data behind each variable; None if variable i is row i. The two copies
         of a regressor share their kernel rows this way.
@@ -67,11 +67,11 @@ class DualProblem:
     lower: np.ndarray
     upper: np.ndarray
     sums: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    group: np.ndarray | None = None
+    group: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
     rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.group is None:
+        if not len(self.group):
             object.__setattr__(self, "group", np.zeros(self.size, np.int8))
 
     @property
