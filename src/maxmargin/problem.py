@@ -185,7 +185,8 @@ class Solution:
     n_iter : int, steps taken
     kernel_evaluations : int
     seconds : float
-    history : structured ndarray with one record per outer iteration (see `solvers.base`)
+    history : structured ndarray with one record per outer iteration (see `solvers.progress`)
+    why : str, what ended it
     """
 
     beta: np.ndarray
@@ -196,3 +197,4 @@ class Solution:
     kernel_evaluations: int
     seconds: float
     history: np.ndarray
+    why: str

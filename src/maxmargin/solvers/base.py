@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,13 +24,33 @@ from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers.progress import HISTORY, Observer, Progress
 from maxmargin.solvers.state import LimitReached, State, Step
 
-__all__ = ["PATIENCE", "STRIDE", "Moves", "Solver", "State", "require_positive"]
+__all__ = [
+    "PATIENCE",
+    "STOPPED",
+    "STRIDE",
+    "Ending",
+    "Moves",
+    "Solver",
+    "State",
+    "require_positive",
+]
 
 PATIENCE = 5  # outer iterations without progress before the entries are blamed, or we give up
 STRIDE = 100  # steps per outer iteration of a solver that has no sweeps of its own
 
+
+class Ending(NamedTuple):
+    """How a solve ended, and why."""
+
+    status: Status
+    why: str
+
+
 # What `iterate` is where it has a stopping rule of its own; else an Iterator[None].
-Moves = Generator[None, None, Status | None]
+Moves = Generator[None, None, Ending | None]
+
+ARRIVED = Ending(Status.CONVERGED, "no KKT violation above tol")
+STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
 
 
 def require_positive(solver: Solver, *options: str) -> None:
@@ -62,8 +82,8 @@ class Solver(ABC):
     def iterate(self, state: State) -> Iterator[None]:
         """Improve `state`, yielding once per outer iteration.
 
-        Returns None when there is no step left that it would take, or the status with which a
-        stopping rule of its own ends it.
+        Returns None when there is no step left that it would take, or the ending that a stopping
+        rule of its own gives it.
         """
 
     def check(self, problem: DualProblem, gram: Gram) -> None:
@@ -113,14 +133,14 @@ class Solver(ABC):
             if state.beta.any():
                 state.refresh()
             state.offsets = problem.offsets(state.beta, state.gradient)
-            status = self._drive(state, history, observe)
+            status, why = self._drive(state, history, observe)
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            status, why = STOPPED
         if status is not Status.CONVERGED:
             state.refresh()
             violation = problem.violation(state.beta, state.gradient)
             if violation <= self.tol and status is not Status.INTERRUPTED:
-                status = Status.CONVERGED
+                status, why = ARRIVED
         return Solution(
             beta=state.beta,
             gradient=state.gradient,
@@ -130,6 +150,7 @@ class Solver(ABC):
             kernel_evaluations=state.kernel_evaluations,
             seconds=state.seconds,
             history=np.array(history, HISTORY),
+            why=why,
         )
 
     def _watch(self, state: State, observe: Observer) -> Callable[[Step], None] | None:
@@ -144,7 +165,7 @@ class Solver(ABC):
 
         return watch if every == "step" else None
 
-    def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Status:
+    def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Ending:
         problem = state.problem
         best, idle, steps = -np.inf, 0, 0
         moves, began = self.iterate(state), 0
@@ -156,19 +177,19 @@ class Solver(ABC):
             history.append(now.record())
             stop = observe and observe(now)
             if now.violation <= self.tol:
-                return Status.CONVERGED
+                return ARRIVED
             if stop:
-                return Status.INTERRUPTED
+                return STOPPED
             if state.steps >= state.most_steps:
-                return Status.OUT_OF_ITERATIONS
+                return Ending(Status.OUT_OF_ITERATIONS, f"{state.steps:,} steps taken")
             if state.seconds >= state.most_seconds:
-                return Status.OUT_OF_TIME
+                return Ending(Status.OUT_OF_TIME, f"{state.seconds:.3g} s passed")
             if state.steps > steps:
                 idle = 0 if now.objective > best + 1e-15 * abs(best) else idle + 1
             best, steps = max(best, now.objective), state.steps
             if idle >= PATIENCE:
                 if state.dtype == np.float64:
-                    return Status.STAGNATED
+                    return Ending(Status.STAGNATED, "steps no longer raise the dual")
                 state.refresh()
                 state.dtype, idle = np.float64, 0
             state.movement = 0.0
@@ -180,7 +201,7 @@ class Solver(ABC):
                 if end.value is not None:
                     return end.value
                 if state.steps == began:
-                    return Status.STAGNATED
+                    return Ending(Status.STAGNATED, "found no step to take")
                 state.refresh()
                 state.dtype = np.float64
                 moves, began = self.iterate(state), state.steps

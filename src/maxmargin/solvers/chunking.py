@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Status
-from maxmargin.solvers.base import Moves, Solver, State, require_positive
+from maxmargin.solvers.base import STOPPED, Moves, Solver, State, require_positive
 from maxmargin.solvers.second_order_smo import SecondOrderSMO
 from maxmargin.solvers.working_set import improve, worst_violators
 
@@ -53,5 +53,5 @@ class Chunking(Solver):
                 return None
             W = np.union1d(np.flatnonzero(state.beta), worst)
             if improve(state, W, self.inner, self.tol) is Status.INTERRUPTED:
-                return Status.INTERRUPTED
+                return STOPPED
             yield

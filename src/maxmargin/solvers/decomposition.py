@@ -23,7 +23,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Status
-from maxmargin.solvers.base import Moves, Solver, State
+from maxmargin.solvers.base import STOPPED, Moves, Solver, State
 from maxmargin.solvers.second_order_smo import SecondOrderSMO
 from maxmargin.solvers.working_set import improve, worst_violators
 
@@ -59,5 +59,5 @@ class Decomposition(Solver):
             candidates = np.concatenate([worst, W[free], W])
             W = np.array(list(dict.fromkeys(candidates.tolist())))[: self.size]
             if improve(state, W, self.inner, self.tol) is Status.INTERRUPTED:
-                return Status.INTERRUPTED
+                return STOPPED
             yield

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Status
-from maxmargin.solvers.base import Moves, Solver, State, require_positive
+from maxmargin.solvers.base import Ending, Moves, Solver, State, require_positive
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class InteriorPoint(Solver):
         rows, state.dtype = p.row_of(everything), np.float64
         A = np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
         qp = piqp().DenseSolver()
+        qp.settings.max_iter = int(min(qp.settings.max_iter, state.most_steps))
         K = np.asfortranarray(state.gram.block(rows, rows))
         bounds = {"x_l": p.lower, "x_u": p.upper}
         if p.n_groups:
@@ -60,8 +61,7 @@ class InteriorPoint(Solver):
         state.steps += qp.result.info.iter
         state.move_to(everything, settled(p, qp.result), "interior point")
         yield
-        out = status == piqp().PIQP_MAX_ITER_REACHED
-        return Status.OUT_OF_ITERATIONS if out else Status.STAGNATED
+        return Ending(Status.STAGNATED, f"the accuracy of PIQP, which ended with {status.name}")
 
 
 def settled(problem: DualProblem, result: Any) -> np.ndarray:

@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Status
-from maxmargin.solvers.base import Moves, Solver, State, require_positive
+from maxmargin.solvers.base import Ending, Moves, Solver, State, require_positive
 from maxmargin.solvers.pair import step_pair
 
 
@@ -60,6 +60,6 @@ class RandomPairSMO(Solver):
                 j = int(i + random.integers(1, n)) % n
                 step_pair(state, i, j, "both at random")
             if state.movement <= self.movement:
-                return Status.STAGNATED
+                return Ending(Status.STAGNATED, f"a sweep moved {state.movement:.1g}")
             yield
-        return Status.OUT_OF_ITERATIONS
+        return Ending(Status.OUT_OF_ITERATIONS, f"{self.sweeps} sweeps made")

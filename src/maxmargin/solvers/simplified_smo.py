@@ -25,7 +25,7 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Status
-from maxmargin.solvers.base import Moves, Solver, State, require_positive
+from maxmargin.solvers.base import Ending, Moves, Solver, State, require_positive
 from maxmargin.solvers.pair import CURVATURE, pair_curvature, step_pair, violates
 
 
@@ -64,4 +64,4 @@ class SimplifiedSMO(Solver):
                         step_pair(state, i, j, why, smallest=smallest)
             passes = 0 if state.steps > before else passes + 1
             yield
-        return Status.OUT_OF_ITERATIONS
+        return Ending(Status.OUT_OF_ITERATIONS, f"{self.max_passes} sweeps found no j that moves")
