@@ -108,11 +108,13 @@ class DualProblem:
                 missing = total - beta[inside].sum()
                 bound = self.upper if missing > 0 else self.lower
                 room = np.where(among, np.minimum(np.abs(bound - beta), abs(missing)), 0.0)
-                rounding = np.finfo(float).eps * np.abs(beta[inside]).sum()
-                if abs(missing) <= rounding or room.sum() == 0:
-                    continue
-                move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
-                beta = np.clip(beta + move, self.lower, self.upper)
+                if abs(missing) <= np.finfo(float).eps * np.abs(beta[inside]).sum():
+                    break
+                if room.sum() > 0:
+                    move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
+                    beta = np.clip(beta + move, self.lower, self.upper)
+                if room.sum() >= abs(missing):
+                    break
         return beta
 
     def gradient(self, beta: np.ndarray, gram: Gram) -> np.ndarray:

@@ -25,7 +25,6 @@ from maxmargin.solvers.progress import HISTORY, Observer, Progress
 from maxmargin.solvers.state import LimitReached, State, Step
 
 __all__ = [
-    "PATIENCE",
     "STOPPED",
     "STRIDE",
     "Ending",
@@ -167,7 +166,7 @@ class Solver(ABC):
 
     def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Ending:
         problem = state.problem
-        best, idle, steps = -np.inf, 0, 0
+        best, lowest, idle, steps = -np.inf, np.inf, 0, 0
         moves, began = self.iterate(state), 0
         while True:
             if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
@@ -185,8 +184,10 @@ class Solver(ABC):
             if state.seconds >= state.most_seconds:
                 return Ending(Status.OUT_OF_TIME, f"{state.seconds:.3g} s passed")
             if state.steps > steps:
-                idle = 0 if now.objective > best + 1e-15 * abs(best) else idle + 1
-            best, steps = max(best, now.objective), state.steps
+                rose, fell = now.objective > best + 1e-15 * abs(best), now.violation < lowest
+                idle = 0 if rose or fell else idle + 1
+            best, lowest = max(best, now.objective), min(lowest, 0.99 * now.violation)
+            steps = state.steps
             if idle >= PATIENCE:
                 if state.dtype == np.float64:
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")

@@ -21,6 +21,9 @@ from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers.base import Ending, Moves, Solver, State, require_positive
 
+ACCURACY = 1e-11  # of residuals and gap: some twenty steps reach it,
+MOST_STEPS = 50  # unless rounding does not let them
+
 
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
@@ -50,7 +53,9 @@ class InteriorPoint(Solver):
         rows, state.dtype = p.row_of(everything), np.float64
         A = np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
         qp = piqp().DenseSolver()
-        qp.settings.max_iter = int(min(qp.settings.max_iter, state.most_steps))
+        qp.settings.max_iter = int(min(MOST_STEPS, state.most_steps))
+        for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
+            setattr(qp.settings, name, ACCURACY)
         K = np.asfortranarray(state.gram.block(rows, rows))
         bounds = {"x_l": p.lower, "x_u": p.upper}
         if p.n_groups:
@@ -59,16 +64,15 @@ class InteriorPoint(Solver):
             qp.setup(K, p.linear, **bounds)
         status = qp.solve()
         state.steps += qp.result.info.iter
-        state.move_to(everything, settled(p, qp.result), "interior point")
+        state.move_to(everything, settled(p, K, qp.result), "interior point")
         yield
         return Ending(Status.STAGNATED, f"the accuracy of PIQP, which ended with {status.name}")
 
 
-def settled(problem: DualProblem, result: Any) -> np.ndarray:
+def settled(problem: DualProblem, K: np.ndarray, result: Any) -> np.ndarray:
     """A feasible point whose variables are at their bounds where the multipliers say so."""
     beta = np.clip(result.x, problem.lower, problem.upper)
-    span = float(np.max(np.abs(beta), initial=0.0))
-    force = float(max(np.max(result.z_bl, initial=0.0), np.max(result.z_bu, initial=0.0)))
+    span, force = np.abs(beta).max(), np.abs(K @ beta).max() + np.abs(problem.linear).max()
     at_lower = (beta - problem.lower) * force < result.z_bl * span
     at_upper = (problem.upper - beta) * force < result.z_bu * span
     beta = np.where(at_lower, problem.lower, np.where(at_upper, problem.upper, beta))

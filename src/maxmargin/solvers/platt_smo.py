@@ -1,9 +1,9 @@
 """Platt's SMO: both multipliers chosen by heuristics.
 
-    examine all variables, then only the free ones until none changes, then all again, …,
-    until a pass over all changes nothing
+    while a sweep over all variables moves any
+        while a sweep over the free variables moves any: repeat
 
-    examine i, if E_i = G_i + b violates KKT by more than tol; take the first j that moves:
+    sweep: for each i whose E_i = G_i + b violates KKT, move it with the first j that can:
         1. of the free variables, the one with the largest |E_i − E_j|
         2. the other free variables, from a random one on
         3. all variables, from a random one on
@@ -24,7 +24,7 @@ optimization, in Advances in Kernel Methods, MIT Press (1999), 185–208.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -52,24 +52,26 @@ class PlattSMO(Solver):
 
     def iterate(self, state: State) -> Iterator[None]:
         random = np.random.default_rng(self.seed)
-        everything = range(state.problem.size)
-        examine_all = True
-        while True:
-            changed = 0
-            first = "all" if examine_all else "the free"
-            for i in everything if examine_all else free(state).tolist():
-                if violates(state, i, self.tol / 2):
-                    changed += self.examine(state, i, random, f"i: violator among {first}")
+        while self.sweep(state, range(state.problem.size), random, "i: violator among all"):
+            while self.sweep(state, free(state).tolist(), random, "i: violator among the free"):
+                pass
             yield
-            if examine_all and not changed:
-                return
-            examine_all = not examine_all and not changed
 
-    def examine(self, state: State, i: int, random: np.random.Generator, first: str) -> bool:
+    def sweep(
+        self, state: State, variables: Iterable[int], random: np.random.Generator, why: str
+    ) -> int:
+        """Examine each variable; returns how many moved."""
+        return sum(
+            self.examine(state, i, random, why)
+            for i in variables
+            if violates(state, i, self.tol / 2)
+        )
+
+    def examine(self, state: State, i: int, random: np.random.Generator, why: str) -> bool:
         """Move i with the first partner that makes a difference."""
         smallest = self.smallest_step * (state.problem.upper[i] - state.problem.lower[i])
         return any(
-            j != i and step_pair(state, i, j, f"{first}, {second}", smallest=smallest)
+            j != i and step_pair(state, i, j, f"{why}, {second}", smallest=smallest)
             for j, second in partners(state, i, random)
         )
 
