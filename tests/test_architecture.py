@@ -18,7 +18,8 @@ PACKAGE = ROOT / "src" / "maxmargin"
 FLOORS = [
     {"kernels", "losses", "datasets"},
     {"tiles"},
-    {"gram", "problem"},
+    {"gram"},
+    {"problem"},
     {"certificate"},
     {"formulations", "solvers", "features"},
     {"machines"},

@@ -75,7 +75,7 @@ def epsilon_svr(
 def nu_svr(y: np.ndarray, bound: np.ndarray, nu: float) -> DualProblem:
     """ν-regression: as ε-SVR with ε found by the machine, both copies summing to ±ν ΣC_i / 2.
 
-    The offsets of the two groups are b − ε (points above the tube) and b + ε.
+    The offsets of the two groups are b + ε (points above the tube) and b − ε.
     """
     rows = np.tile(np.arange(len(y)), 2)
     half = nu * bound.sum() / 2

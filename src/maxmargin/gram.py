@@ -114,7 +114,7 @@ class Gram:
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
-        values = np.empty((len(i), len(j)), dtype)
+        values: np.ndarray = np.empty((len(i), len(j)), dtype)
 
         def fill(start: int, stop: int) -> None:
             values[start:stop] = self._tile(i[start:stop], j, dtype)

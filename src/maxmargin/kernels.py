@@ -254,7 +254,7 @@ class Vectorized(Kernel):
     function: Callable[[Any, Any], np.ndarray]
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        values = self.function(X, Z)
+        values: Any = self.function(X, Z)
         values = values.toarray() if sp.issparse(values) else np.asarray(values)
         if values.shape != (X.shape[0], Z.shape[0]):
             raise ValueError(

@@ -23,8 +23,6 @@ from enum import Enum
 import numpy as np
 from numba import njit
 
-from maxmargin.gram import Gram
-
 
 class Status(Enum):
     """How a solver ended. It never says converged unless the true KKT violation is ≤ tol."""
@@ -57,7 +55,7 @@ class DualProblem:
     linear : p, ndarray of shape (m,)
     lower, upper : l and u, ndarrays of shape (m,); infinite bounds are allowed
     sums : d, ndarray of shape (n_groups,); empty for a machine without offset
-    group : ndarray of shape (m,), the group of each variable, 0 to n_groups − 1; by default all 0
+    group : ndarray of shape (m,), the group of each variable; empty if there is one
     rows : ndarray of shape (m,) or None
         The row of the data behind each variable; None if variable i is row i. The two copies
         of a regressor share their kernel rows this way.
@@ -71,7 +69,7 @@ class DualProblem:
     rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if not len(self.group):
+        if len(self.group) == 0:
             object.__setattr__(self, "group", np.zeros(self.size, np.int8))
 
     @property
@@ -116,11 +114,6 @@ class DualProblem:
                 if room.sum() >= abs(missing):
                     break
         return beta
-
-    def gradient(self, beta: np.ndarray, gram: Gram) -> np.ndarray:
-        """G = Kβ + p from β alone, in float64."""
-        support = np.flatnonzero(beta)
-        return self.on_variables(gram.dot(self.row_of(support), beta[support])) + self.linear
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""

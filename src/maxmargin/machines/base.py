@@ -19,13 +19,14 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram, available_cores, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
+from maxmargin.machines.validation import check_finite, is_numeric
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
@@ -78,10 +79,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _kernel(self) -> Kernel:
         return as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
 
-    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options) -> Any:
+    def _validate(
+        self, X: Any, y: Any = "no_validation", *, reset: bool = True, **options: Any
+    ) -> Any:
         """X (and y) as finite arrays, kept in float32 or float64, or a precise error."""
         kernel = self._kernel()
-        if isinstance(kernel, Vectorized) and not _numeric(X):
+        if isinstance(kernel, Vectorized) and not is_numeric(X):
             # A function of blocks may be about anything: strings, graphs, sets.
             X = np.asarray(X, dtype=object)
             return X if isinstance(y, str) else (X, np.asarray(y))
@@ -312,44 +315,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
-
-
-def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Sample weights as non-negative numbers; None stays None."""
-    if sample_weight is None:
-        return None
-    weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
-    if not weights.any():
-        raise ValueError("Invalid input - all samples have zero or negative weights.")
-    return weights
-
-
-def check_finite(X: Any, name: str) -> None:
-    """Raise the error that names the first NaN or infinity of X by row and column."""
-    values = X.data if sp.issparse(X) else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
-            return
-    if sp.issparse(X):
-        X = X.tocoo()
-        k = int(np.flatnonzero(~np.isfinite(X.data))[0])
-        row, column, value = X.row[k], X.col[k], X.data[k]
-    else:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        value = X[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(
-        f"Input X contains {what} (first at row {row}, column {column}). {name} needs finite "
-        "values: impute or drop that row, for example with sklearn.impute.SimpleImputer"
-    )
-
-
-def _numeric(X: Any) -> bool:
-    """Whether X is, or can be read as, a table of numbers."""
-    if sp.issparse(X) or hasattr(X, "columns"):
-        return True
-    X = np.asarray(X)
-    return X.ndim == 2 and X.dtype.kind in "fiub"
 
 
 def _numbered(problem: int, history: np.ndarray) -> np.ndarray:

@@ -15,9 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.gram import Gram
-from maxmargin.machines.base import KernelMachine, Standing, Task, checked_weights
+from maxmargin.machines.base import KernelMachine, Standing, Task
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
+from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
 

@@ -42,7 +42,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [0.1], [0.2], [0.15], [5.0]])
-    >>> OneClassSVM(nu=0.3, gamma=1.0).fit_predict(X)
+    >>> OneClassSVM(nu=0.5, gamma=1.0).fit_predict(X)
     array([ 1,  1,  1,  1, -1])
     """
 

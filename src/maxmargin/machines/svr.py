@@ -158,9 +158,10 @@ class NuSVR(KernelRegression):
     --------
     >>> import numpy as np
     >>> X = np.linspace(0, 6, 50)[:, None]
-    >>> reg = NuSVR(nu=0.2, C=10.0).fit(X, np.sin(X[:, 0]))
-    >>> bool(np.mean(abs(reg.predict(X) - np.sin(X[:, 0])) > reg.epsilon_ + 1e-3) <= 0.2)
-    True
+    >>> y = np.sin(X[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 50)
+    >>> reg = NuSVR(nu=0.2).fit(X, y)
+    >>> float(np.mean(abs(reg.predict(X) - y) > reg.epsilon_ + 1e-6))
+    0.16
     """
 
     _parameter_constraints: ClassVar[dict] = {
@@ -211,5 +212,5 @@ class NuSVR(KernelRegression):
 
     def _model(self, X: Any, bounds: np.ndarray, task: Any, standing: list) -> dict[str, Any]:
         _, offsets = task.coefficients(standing[0])
-        epsilon = float(offsets[1] - offsets[0]) / 2
+        epsilon = float(offsets[0] - offsets[1]) / 2
         return {**super()._model(X, bounds, task, standing), "epsilon_": epsilon}

@@ -72,7 +72,7 @@ def working_set(state: State, smallest: int, largest: int) -> np.ndarray:
     chosen = np.zeros(problem.size, bool)
     chosen[most(np.abs(residual), free, int(0.8 * size))] = True
     groups = range(max(problem.n_groups, 1))
-    each = (size - np.count_nonzero(chosen)) // (2 * len(groups))
+    each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):
             candidates = np.flatnonzero(room & (problem.group == g) & ~chosen)

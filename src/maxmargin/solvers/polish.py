@@ -18,6 +18,7 @@ from scipy.linalg import pinvh
 
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.solvers.state import exact_gradient
 
 MOST_FREE = 400
 ROUNDS = 30
@@ -40,7 +41,7 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         share = min(1.0, room.min())
         beta[F] = np.where(room <= share, bound, beta[F] + share * delta)
         free[F] = room > share
-        gradient = problem.gradient(beta, gram)
+        gradient = exact_gradient(problem, gram, beta)
         if share == 1:
             free[problem.worst(beta, gradient)] = True
         violation = problem.violation(beta, gradient)
@@ -61,8 +62,7 @@ def newton_step(
     """
     rows = problem.row_of(F)
     member = (problem.group[F][:, None] == np.arange(problem.n_groups)).astype(float)
-    system = np.block(
-        [[gram.block(rows, rows), member], [member.T, np.zeros((problem.n_groups,) * 2)]]
-    )
+    corner = np.zeros((problem.n_groups, problem.n_groups))
+    system = np.block([[gram.block(rows, rows), member], [member.T, corner]])
     right = np.concatenate([-gradient[F], np.zeros(problem.n_groups)])
     return (pinvh(system, check_finite=False) @ right)[: len(F)]
