@@ -65,6 +65,7 @@ def lecture_step(K, y, alpha, b, C, i, j):
         L, H = max(0.0, alpha[j] - alpha[i]), min(C, C + alpha[j] - alpha[i])
     a_j = min(max(unclipped, L), H)
     a_i = alpha[i] - y[i] * y[j] * (a_j - alpha[j])
+    a_i, a_j = (next((end for end in (0.0, C) if np.isclose(a, end)), a) for a in (a_i, a_j))
     moved_i, moved_j = y[i] * (a_i - alpha[i]), y[j] * (a_j - alpha[j])
     b_i = b - E[i] - moved_i * K[i, i] - moved_j * K[j, i]
     b_j = b - E[j] - moved_i * K[i, j] - moved_j * K[j, j]

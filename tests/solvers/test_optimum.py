@@ -13,16 +13,17 @@ from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import SOLVERS, InteriorPoint
+from maxmargin.solvers.polish import polish
 from problems import EXACT, PROBLEMS, SIMPLE, takes
 
 
 @cache
 def optimum(name):
-    """The certificate of the interior point."""
-    case = PROBLEMS[name]
-    proof = Certificate.of(case.problem, InteriorPoint(tol=1e-5).solve(case.problem, case.gram()))
-    assert proof.status is Status.CONVERGED
-    return proof
+    """The certificate of the interior point, polished to the last digits."""
+    case, gram = PROBLEMS[name], PROBLEMS[name].gram()
+    solution = InteriorPoint(tol=1e-5).solve(case.problem, gram)
+    assert solution.status is Status.CONVERGED
+    return Certificate.of(case.problem, polish(case.problem, gram, solution))
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
