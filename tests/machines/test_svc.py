@@ -4,8 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from naive_machines import binary_coefficients, kernel_matrix, pairs_of, svc_dual, svc_optimum
-from naive_machines import svc_primal as primal_of
 from numpy.testing import assert_allclose
 from sklearn import datasets, svm
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -13,6 +11,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC
+from naive_machines import binary_coefficients, kernel_matrix, pairs_of, svc_dual, svc_optimum
+from naive_machines import svc_primal as primal_of
 
 KERNELS = ["linear", "poly", "rbf"]
 
