@@ -31,7 +31,10 @@ clean:
 	rm -rf $(VENV)
 
 # ready-EXTRA: .venv holds maxmargin (editable) with that extra of pyproject.toml.
-$(VENV)/ready-%: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+$(VENV)/ready-%: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --editable '.[$*]'
 	touch $@
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer, please: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)

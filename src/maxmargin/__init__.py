@@ -1,7 +1,10 @@
 """Kernel machines for Python: exact, certified, fast, and readable."""
 
+from maxmargin.machines.nu_svc import NuSVC
+from maxmargin.machines.one_class import OneClassSVM
 from maxmargin.machines.svc import SVC
+from maxmargin.machines.svr import SVR, NuSVR
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC"]
+__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -14,12 +13,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from maxmargin import __version__
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich")
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"maxmargin {version('maxmargin')}")
+        typer.echo(f"maxmargin {__version__}")
         raise typer.Exit
 
 
@@ -45,7 +46,7 @@ def demo(
     except (ImportError, OSError, ValueError) as error:
         console.print(f"No picture: {error}", style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
-    console.print(f"A machine on two moons, its margins and support vectors: {output}")
+    console.print(f"\nA machine on two moons, its margins and support vectors: {output}")
 
 
 def _digits(console: Console) -> None:
@@ -54,7 +55,7 @@ def _digits(console: Console) -> None:
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
-    from maxmargin.machines import SVC
+    from maxmargin.machines.svc import SVC
 
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
@@ -66,13 +67,15 @@ def _digits(console: Console) -> None:
     console.print(f"Compiler warmed up in {warm_up:.1f} s, left out of the times below.")
 
     machine = SVC(C=10, verbose=1).fit(X_train, y_train)
-    console.print(str(machine.certificate_), highlight=False)
+    console.print(f"\n{machine.certificate_}\n", highlight=False)
 
     rivals = {"maxmargin": SVC(C=10), "scikit-learn": svm.SVC(C=10)}
     fit_times = _race([partial(m.fit, X_train, y_train) for m in rivals.values()])
     predict_times = _race([partial(m.predict, X_test) for m in rivals.values()])
 
-    table = Table("on the same split", *rivals, title="SVC(C=10), RBF kernel")
+    table = Table("SVC(C=10) on the same split")
+    for name in rivals:
+        table.add_column(name, justify="right")
     table.add_row("test accuracy", *(f"{m.score(X_test, y_test):.2%}" for m in rivals.values()))
     table.add_row("support vectors", *(f"{len(m.support_)}" for m in rivals.values()))
     table.add_row("fit, median of 5", *(f"{1e3 * t:.1f} ms" for t in fit_times))
@@ -84,7 +87,7 @@ def _draw_moons(output: Path) -> None:
     """Train on two moons and write the picture of the machine."""
     from sklearn.datasets import make_moons
 
-    from maxmargin.machines import SVC
+    from maxmargin.machines.svc import SVC
     from maxmargin.plots import MarginDisplay
 
     X, y = make_moons(120, noise=0.2, random_state=0)

@@ -23,8 +23,6 @@ from enum import Enum
 import numpy as np
 from numba import njit
 
-from maxmargin.gram import Gram
-
 
 class Status(Enum):
     """How a solver ended. It never says converged unless the true KKT violation is ≤ tol."""
@@ -57,7 +55,7 @@ class DualProblem:
     linear : p, ndarray of shape (m,)
     lower, upper : l and u, ndarrays of shape (m,); infinite bounds are allowed
     sums : d, ndarray of shape (n_groups,); empty for a machine without offset
-    group : ndarray of shape (m,), the group of each variable, 0 to n_groups − 1
+    group : ndarray of shape (m,), the group of each variable; empty if there is one
     rows : ndarray of shape (m,) or None
         The row of the data behind each variable; None if variable i is row i. The two copies
         of a regressor share their kernel rows this way.
@@ -67,11 +65,11 @@ class DualProblem:
     lower: np.ndarray
     upper: np.ndarray
     sums: np.ndarray = field(default_factory=lambda: np.zeros(1))
-    group: np.ndarray | None = None
+    group: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int8))
     rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        if self.group is None:
+        if len(self.group) == 0:
             object.__setattr__(self, "group", np.zeros(self.size, np.int8))
 
     @property
@@ -111,11 +109,6 @@ class DualProblem:
                 move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
                 beta = np.clip(beta + move, self.lower, self.upper)
         return beta
-
-    def gradient(self, beta: np.ndarray, gram: Gram) -> np.ndarray:
-        """G = Kβ + p from β alone, in float64."""
-        support = np.flatnonzero(beta)
-        return self.on_variables(gram.dot(self.row_of(support), beta[support])) + self.linear
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""

@@ -7,18 +7,19 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.gram import Gram
-from maxmargin.machines.base import KernelMachine, Standing, Task
+from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
+from maxmargin.machines.tasks import Standing, Task
+from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
 
@@ -47,8 +48,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """The largest |β| of each row, from its weight."""
 
     @abstractmethod
-    def _formulate(self, signs: np.ndarray, bounds: np.ndarray) -> DualProblem:
-        """The dual problem of one binary machine."""
+    def _formulate(
+        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> DualProblem:
+        """The dual problem of a binary machine; a row of sample weight two counts twice."""
+
+    def _encode(self, number: int, coef: np.ndarray) -> np.ndarray:
+        """Undo `_decode` for problem `number` of the last fit: where a warm start begins."""
+        return coef
 
     def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and offset of the decision function, from the dual variables."""
@@ -75,14 +82,26 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """
         X, labels, sample_weight = self._validate_training(X, y, sample_weight)
         bounds = self._bounds(self._weights(labels, sample_weight))
-        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds)
+        counts = np.ones(len(labels)) if sample_weight is None else sample_weight
+        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
         model = partial(self._model, X, labels, bounds, tasks)
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
         solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self._calibration = Calibration.none()
         if self.probability:
             self._calibration = Calibration.cross_validated(self, X, labels, sample_weight)
         return self
+
+    @property
+    def probA_(self) -> np.ndarray:
+        """A of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.slopes
+
+    @property
+    def probB_(self) -> np.ndarray:
+        """B of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.shifts
 
     def _validate_training(
         self, X: Any, y: Any, sample_weight: Any
@@ -104,20 +123,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             )
         self.classes_ = classes
         self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            sample_weight = np.maximum(sample_weight, 0.0)
-        return X, labels, sample_weight
+        return X, labels, checked_weights(sample_weight, X)
 
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
         """The weight of each row: its class's times its own."""
         weights = self.class_weight_[labels]
         if sample_weight is None:
             return weights
-        present = np.unique(labels[sample_weight > 0])
-        if len(present) == 0:
-            raise ValueError("Invalid input - all samples have zero or negative weights.")
-        if len(present) == 1:
+        if len(np.unique(labels[sample_weight > 0])) == 1:
             raise ValueError(
                 "Invalid input - all samples with positive weights belong to the same class."
             )
@@ -128,37 +141,27 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return OneVersusRest(self.classes_)
         return OneVersusOne(self.classes_)
 
-    def _tasks(self, gram: Gram, labels: np.ndarray, bounds: np.ndarray) -> list[Task]:
+    def _tasks(
+        self, gram: Gram, labels: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> list[Task]:
         splits = self._scheme().splits(labels)
-        starts = self._starts(labels, bounds) or [None] * len(splits)
+        last = self._last_coefficients(bounds)
+        starts: list[np.ndarray | None] = [None] * len(splits)
+        if last is not None:
+            starts = [
+                self._encode(*part) for part in enumerate(self._scheme().gather(labels, last))
+            ]
         self._kernel_ = gram.kernel
         return [
             Task(
                 split.name,
-                self._formulate(split.signs, bounds[split.rows]),
+                self._formulate(number, split.signs, bounds[split.rows], counts[split.rows]),
                 partial(gram.take, split.rows),
                 start,
                 self._watch,
             )
-            for split, start in zip(splits, starts, strict=True)
+            for number, (split, start) in enumerate(zip(splits, starts, strict=True))
         ]
-
-    def _starts(self, labels: np.ndarray, bounds: np.ndarray) -> list[np.ndarray] | None:
-        """The last coefficients, each at the same share of its new bound; new rows at zero."""
-        if not self.warm_start or not hasattr(self, "dual_coef_"):
-            return None
-        before = self._bounds_
-        if len(labels) < len(before):
-            raise ValueError(
-                f"warm_start=True continues on the same rows, with new ones appended: had "
-                f"{len(before)} rows, got {len(labels)}"
-            )
-        coef = np.zeros((self.dual_coef_.shape[0], len(labels)))
-        coef[:, self.support_] = self._dense_dual_coef()
-        now = bounds[: len(before)]
-        scaled = (before > 0) & np.isfinite(before) & np.isfinite(now)
-        coef[:, : len(before)][:, scaled] *= now[scaled] / before[scaled]
-        return self._scheme().gather(labels, coef)
 
     def _model(
         self,
@@ -175,16 +178,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ]
         coef = self._scheme().scatter(labels, [beta for beta, _ in decoded])
         support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(labels[support], kind="stable")].astype(np.int32)
-        n_support = np.bincount(labels[support], minlength=len(self.classes_)).astype(np.int32)
-        dual_coef = np.ascontiguousarray(coef[:, support])
+        support = support[np.argsort(labels[support], kind="stable")]
+        n_support = np.bincount(labels[support], minlength=len(self.classes_))
         return {
-            "support_": support,
-            "support_vectors_": X[support],
-            "n_support_": n_support,
-            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            **self._kept(X, support, coef),
+            "n_support_": n_support.astype(np.int32),
             "intercept_": np.array([b for _, b in decoded]),
-            "shape_fit_": X.shape,
             "_bounds_": bounds,
         }
 
@@ -242,6 +241,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
 
         def product(columns: slice, coef: np.ndarray) -> np.ndarray:
-            return np.asarray((self.support_vectors_[columns].T @ coef.T))
+            return np.asarray(self.support_vectors_[columns].T @ coef.T)
 
         return self._scheme().decide(self._dense_dual_coef(), ends, product).T

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -80,10 +80,7 @@ class OneVersusOne:
         """
         if len(self.classes) == 2:
             return product(slice(None), coef)
-        parts = [
-            product(slice(start, stop), coef[:, start:stop])
-            for start, stop in zip(ends, ends[1:], strict=False)
-        ]
+        parts = [product(slice(start, stop), coef[:, start:stop]) for start, stop in pairwise(ends)]
         return np.column_stack([parts[a][:, b - 1] + parts[b][:, a] for a, b in self.pairs])
 
     def confidence(self, decisions: np.ndarray) -> np.ndarray:

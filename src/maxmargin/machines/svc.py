@@ -96,7 +96,7 @@ class SVC(KernelClassifier):
         *,
         C: float = 1.0,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
@@ -142,7 +142,9 @@ class SVC(KernelClassifier):
         # A row without weight is absent, even where C is infinite.
         return np.multiply(self.C, weights, where=weights > 0, out=np.zeros_like(weights))
 
-    def _formulate(self, signs: np.ndarray, bounds: np.ndarray) -> DualProblem:
+    def _formulate(
+        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> DualProblem:
         return c_svc(signs, bounds, fit_intercept=self.fit_intercept)
 
     @property

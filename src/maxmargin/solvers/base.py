@@ -58,7 +58,14 @@ class State:
 
     def refresh(self) -> None:
         """Recompute the gradient from β alone, in float64."""
-        self.gradient = self.problem.gradient(self.beta, self.gram)
+        self.gradient = exact_gradient(self.problem, self.gram, self.beta)
+
+
+def exact_gradient(problem: DualProblem, gram: Gram, beta: np.ndarray) -> np.ndarray:
+    """G = Kβ + p from β alone, in float64."""
+    support = np.flatnonzero(beta)
+    product = gram.dot(problem.row_of(support), beta[support])
+    return problem.on_variables(product) + problem.linear
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ def best_single(diagonal, gradient, beta, lower, upper, tol):
 
 @njit(cache=True, nogil=True)
 def curvature(K_ii, K_jj, K_ij):
+    """K_ii + K_jj − 2K_ij, kept positive."""
     return max(float(K_ii) + float(K_jj) - 2.0 * float(K_ij), CURVATURE)
 
 

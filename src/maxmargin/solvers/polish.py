@@ -14,10 +14,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import pinvh
 
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.solvers.base import exact_gradient
 
 MOST_FREE = 400
 ROUNDS = 30
@@ -40,7 +41,7 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         share = min(1.0, room.min())
         beta[F] = np.where(room <= share, bound, beta[F] + share * delta)
         free[F] = room > share
-        gradient = problem.gradient(beta, gram)
+        gradient = exact_gradient(problem, gram, beta)
         if share == 1:
             free[problem.worst(beta, gradient)] = True
         violation = problem.violation(beta, gradient)
@@ -51,19 +52,17 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     return solution
 
 
-def newton_step(problem: DualProblem, gram: Gram, F: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """δ that makes G + b vanish on F and keeps the sums.
+def newton_step(
+    problem: DualProblem, gram: Gram, F: np.ndarray, gradient: np.ndarray
+) -> np.ndarray:
+    """δ that makes G + b vanish on F and keeps the sums; the shortest such δ.
 
-    A little weight on the diagonal makes the system solvable where rows are duplicates; what it
-    takes from the step, the next round gives back.
+    The matrix is singular where rows are duplicates, or both copies of a regressor's row are
+    free: hence the pseudo-inverse, by eigenvalues, for the K of a few hundred free variables.
     """
     rows = problem.row_of(F)
-    K = gram.block(rows, rows)
-    K[np.diag_indices_from(K)] += 1e-11 * max(np.trace(K), 1e-300)
-    factor = cho_factor(K, check_finite=False)
-    delta = cho_solve(factor, -gradient[F], check_finite=False)
-    if problem.n_groups:
-        member = problem.group[F][:, None] == np.unique(problem.group[F])
-        response = cho_solve(factor, member.astype(float), check_finite=False)
-        delta -= response @ np.linalg.solve(member.T @ response, member.T @ delta)
-    return delta
+    member = (problem.group[F][:, None] == np.arange(problem.n_groups)).astype(float)
+    corner = np.zeros((problem.n_groups, problem.n_groups))
+    system = np.block([[gram.block(rows, rows), member], [member.T, corner]])
+    right = np.concatenate([-gradient[F], np.zeros(problem.n_groups)])
+    return (pinvh(system, check_finite=False) @ right)[: len(F)]

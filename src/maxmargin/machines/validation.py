@@ -1,0 +1,82 @@
+"""Input checks that name what is wrong and where."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import _check_sample_weight
+
+
+def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Sample weights as non-negative numbers; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
+    if not weights.any():
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    return weights
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line that called us: the first outside this package and `sklearn.base`."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].startswith(("maxmargin.", "sklearn.base")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def check_finite(X: Any, name: str) -> None:
+    """Raise the error that names the first NaN, infinity or overflowing row of X.
+
+    Every kernel squares its input: a row whose squared norm overflows has no kernel values.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        norms = row_norms(X, squared=True)
+    too_large = ~(norms < np.finfo(X.dtype).max / 8)  # with room for ‖x‖² + ‖z‖² − 2xᵀz
+    if not too_large.any():
+        return
+    row = int(np.flatnonzero(too_large)[0])
+    values = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
+    if np.isfinite(values).all():
+        raise ValueError(
+            f"row {row} of X is too large: its squared norm overflows {X.dtype}. Scale the data, "
+            "for example with sklearn.preprocessing.StandardScaler"
+        )
+    column = int(np.flatnonzero(~np.isfinite(values))[0])
+    what = "NaN" if np.isnan(values[column]) else "infinity"
+    raise ValueError(
+        f"Input X contains {what} (first at row {row}, column {column}). {name} needs finite "
+        "values: impute or drop that row, for example with sklearn.impute.SimpleImputer"
+    )
+
+
+def check_finite_target(y: Any) -> None:
+    """Raise the error that names the first NaN or infinity of y by its row."""
+    y = np.asarray(y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argwhere(~np.isfinite(y))[0, 0])
+        what = "NaN" if np.isnan(y[row]).any() else "infinity"
+        raise ValueError(f"Input y contains {what} (first at row {row})")
+
+
+def check_diagonal(diagonal: np.ndarray) -> None:
+    """Raise the error that names the first row whose k(x, x) is not finite: then no k(x, ·) is."""
+    if not np.isfinite(diagonal).all():
+        row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
+        raise ValueError(
+            f"the kernel of row {row} with itself is {diagonal[row]}: the values are too large "
+            "for this kernel. Scale the data, or lower gamma or degree"
+        )
+
+
+def is_numeric(X: Any) -> bool:
+    """Whether X is, or can be read as, a table of numbers."""
+    if sp.issparse(X) or hasattr(X, "columns"):
+        return True
+    X = np.asarray(X)
+    return X.ndim == 2 and X.dtype.kind in "fiub"

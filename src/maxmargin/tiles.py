@@ -1,0 +1,213 @@
+"""The fused kernel tile: kernel entries are computed in registers, used at once, never stored.
+
+Every kernel here is a function f of one inner product t of slightly longer rows:
+
+    linear       x·z                    f(t) = t         t = ⟨(x, ‖x‖², 1), (z, 0, 0)⟩
+    polynomial   (γ x·z + c)^d          f(t) = t^d       t = ⟨(x, ‖x‖², 1), (γz, 0, c)⟩
+    sigmoid      tanh(γ x·z + c)        f(t) = tanh t    t = ⟨(x, ‖x‖², 1), (γz, 0, c)⟩
+    RBF          exp(−γ‖x − z‖²)        f(t) = 2^t       t = ⟨(x, ‖x‖², 1), (2gz, −g, −g‖z‖²)⟩
+
+with g = γ log₂e. `pack` lays out the left rows once per fit, whatever the kernel; `expand` makes
+the right rows of the kernel's `Form`; then a tile is a small matrix product followed by f:
+
+    panels (⌈n/LANES⌉, d+2, LANES)    LANES rows of X side by side: a column of them is one vector
+    rows   (⌈m/ROWS⌉, ROWS, d+2)      ROWS rows of Z: their ROWS × LANES sums fill the registers
+
+f runs over a block of BLOCK × LANES entries, small enough for the first-level cache, and `weigh`
+multiplies the block by its coefficients before the next one is made.
+
+How exact it is: a distance is a small difference of large norms, so t carries an error of about
+ε γ(‖x‖² + ‖z‖²), ε = 1e-7 in float32 and 2e-16 in float64. Centred rows (give `pack` and `expand`
+the same centre) have the same distances and the smallest norms. Sums over the rows of a block
+are taken in the dtype of the panels, sums over blocks in float64.
+"""
+
+import math
+from functools import singledispatch
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
+from maxmargin.resources import run_all
+from maxmargin.vectors import LANES, ROWS, exp2, multiply
+
+EXP2, TANH = -1, -2
+BLOCK = 24
+CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
+TASK = 1 << 22  # multiplications worth the trouble of handing them to another thread
+
+
+class Form(NamedTuple):
+    """A kernel as f(t), t = scale x·z + square (‖x‖² + ‖z‖²) + offset.
+
+    f(t) is 2^t (EXP2), tanh t (TANH), or the power of t that `function` says.
+    """
+
+    function: int
+    scale: float = 1.0
+    square: float = 0.0
+    offset: float = 0.0
+
+
+@singledispatch
+def form(kernel: Kernel) -> Form | None:
+    """The kernel as a `Form`; None if it is not of that kind."""
+    return None
+
+
+@form.register
+def _(kernel: Linear) -> Form:
+    return Form(1)
+
+
+@form.register
+def _(kernel: Polynomial) -> Form:
+    return Form(int(kernel.degree), number(kernel.gamma), 0, kernel.coef0)
+
+
+@form.register
+def _(kernel: Sigmoid) -> Form:
+    return Form(TANH, number(kernel.gamma), 0, kernel.coef0)
+
+
+@form.register
+def _(kernel: RBF) -> Form:
+    g = number(kernel.gamma) * math.log2(math.e)
+    return Form(EXP2, 2 * g, -g)
+
+
+def pack(X: np.ndarray, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
+    """Panels of the left rows (x, ‖x‖², 1), after x is moved by −centre; zeros fill the last one.
+
+    Examples
+    --------
+    >>> panels = pack(np.array([[1.0, 2.0], [3.0, 4.0]]), np.float64)
+    >>> panels.shape == (1, 4, LANES[8])
+    True
+    >>> panels[0, :, :2]
+    array([[ 1.,  3.],
+           [ 2.,  4.],
+           [ 5., 25.],
+           [ 1.,  1.]])
+    """
+    lanes = LANES[np.dtype(dtype).itemsize]
+    rows = _long_rows(X, dtype, centre, lanes)
+    rows[: len(X), -1] = 1
+    return np.ascontiguousarray(rows.reshape(-1, lanes, rows.shape[1]).transpose(0, 2, 1))
+
+
+def expand(Z: np.ndarray, form: Form, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
+    """Right rows (scale z, square, square ‖z‖² + offset); zeros fill up to a multiple of BLOCK."""
+    rows = _long_rows(Z, dtype, centre, BLOCK)
+    m, d = Z.shape
+    rows[:m, d + 1] = form.square * rows[:m, d] + form.offset
+    rows[:m, d] = form.square
+    rows[:m, :d] *= rows.dtype.type(form.scale)
+    return rows.reshape(-1, ROWS, d + 2)
+
+
+def _long_rows(X: np.ndarray, dtype: Any, centre: np.ndarray | None, multiple: int) -> np.ndarray:
+    """Rows (x − centre, ‖x − centre‖², 0), and rows of zeros up to a multiple."""
+    m, d = X.shape
+    rows = np.zeros((-(-m // multiple) * multiple, d + 2), dtype)
+    x = rows[:m, :d]
+    np.subtract(X, 0 if centre is None else centre, out=x, casting="same_kind")
+    rows[:m, d] = np.einsum("ij,ij->i", x, x, dtype=np.float64)
+    return rows
+
+
+def block(
+    panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
+    _split(
+        lambda start, stop: fill(panels, rows, form.function, start, stop, out),
+        panels,
+        rows,
+        threads,
+    )
+    return out
+
+
+def dot(
+    panels: np.ndarray, rows: np.ndarray, form: Form, coef: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """Σ_j coef_j k(x_i, z_j) for every x_i, in float64; zeros of a last panel included."""
+    padded = np.zeros(len(rows) * ROWS, rows.dtype)
+    padded[: len(coef)] = coef
+    out = np.zeros((len(panels), panels.shape[2]))
+    _split(
+        lambda start, stop: weigh(panels, rows, padded, form.function, start, stop, out),
+        panels,
+        rows,
+        threads,
+    )
+    return out.ravel()
+
+
+def _split(function: Any, panels: np.ndarray, rows: np.ndarray, threads: int) -> None:
+    """Call function(start, stop) over all panels, in parts that keep the threads busy."""
+    parts = min(4 * threads, 1 + panels.size * len(rows) * ROWS // TASK, len(panels))
+    ends = np.linspace(0, len(panels), parts + 1).astype(int).tolist()
+    run_all(function, pairwise(ends), threads)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _apply(function, t, y):
+    """y = f(t), entry by entry."""
+    if function == EXP2:
+        for e in range(t.size):
+            y[e] = exp2(t[e])
+    elif function == TANH:
+        for e in range(t.size):
+            u = exp2(-abs(t[e]) * t.dtype.type(2 / math.log(2)))
+            y[e] = math.copysign((1 - u) / (1 + u), t[e])
+    else:
+        y[:] = 1
+        for _ in range(function):
+            for e in range(t.size):
+                y[e] *= t[e]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def weigh(panels, rows, coef, function, start, stop, out):
+    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
+    lanes, tiles = panels.shape[2], BLOCK // ROWS
+    t = np.empty((tiles, ROWS, lanes), panels.dtype)
+    y = np.empty((1, BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    total = np.empty((1, lanes), panels.dtype)
+    blocks = coef.reshape(-1, BLOCK)
+    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
+    for first in range(0, len(blocks), step):
+        for p in range(start, stop):
+            for b in range(first, min(first + step, len(blocks))):
+                for r in range(tiles):
+                    multiply(rows, b * tiles + r, panels, p, t, r)
+                _apply(function, flat_t, flat_y)
+                multiply(blocks, b, y, 0, total, 0)
+                for l in range(lanes):
+                    out[p, l] += total[0, l]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill(panels, rows, function, start, stop, out):
+    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
+    lanes, tiles = panels.shape[2], BLOCK // ROWS
+    t = np.empty((tiles, ROWS, lanes), panels.dtype)
+    y = np.empty((BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    m, n = out.shape
+    for p in range(start, stop):
+        i = p * lanes
+        width = min(lanes, n - i)
+        for j in range(0, m, BLOCK):
+            for r in range(tiles):
+                multiply(rows, j // ROWS + r, panels, p, t, r)
+            _apply(function, flat_t, flat_y)
+            for r in range(min(BLOCK, m - j)):
+                for l in range(width):
+                    out[j + r, i + l] = y[r, l]

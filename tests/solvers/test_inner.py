@@ -1,0 +1,139 @@
+"""The compiled inner loop finds the optimum of its block, in any of the problem's shapes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import LinearConstraint, minimize
+
+from maxmargin.solvers._inner import smo_block
+
+TOL = 1e-6
+
+
+def rbf_block(rng, q, dtype=np.float64):
+    X = rng.normal(size=(q, 3))
+    return np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2)).astype(dtype)
+
+
+def classifier(rng, q, C):
+    y = np.where(rng.random(q) < 0.5, 1.0, -1.0)
+    y[:2] = 1, -1
+    return -y, np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+
+
+def solve(K, p, lower, upper, group=None, n_groups=1, tol=TOL, max_steps=10**6):
+    beta = np.clip(np.zeros(len(p)), lower, upper)
+    gradient = K.astype(np.float64) @ beta + p
+    group = np.zeros(len(p), np.int8) if group is None else group
+    steps = smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps)
+    return beta, gradient, steps
+
+
+def violation(gradient, beta, lower, upper, group, n_groups):
+    if n_groups == 0:
+        up, down = -gradient[beta < upper], gradient[beta > lower]
+        return max(np.max(up, initial=0), np.max(down, initial=0))
+    return max(
+        np.max(-gradient[(group == g) & (beta < upper)], initial=-np.inf)
+        - np.min(-gradient[(group == g) & (beta > lower)], initial=np.inf)
+        for g in range(n_groups)
+    )
+
+
+def naive_steps(K, gradient, beta, lower, upper, tol):
+    """Second-order SMO as the book has it, one variable at a time."""
+    gradient, beta, steps = gradient.copy(), beta.copy(), 0
+    while True:
+        up = [k for k in range(len(beta)) if beta[k] < upper[k]]
+        down = [k for k in range(len(beta)) if beta[k] > lower[k]]
+        i = max(up, key=lambda k: -gradient[k])
+        if -gradient[i] - min(-gradient[k] for k in down) <= tol:
+            return beta, steps
+        partners = [k for k in down if gradient[k] > gradient[i]]
+        curvature = {k: max(K[i, i] + K[k, k] - 2 * K[i, k], 1e-12) for k in partners}
+        j = max(partners, key=lambda k: (gradient[k] - gradient[i]) ** 2 / curvature[k])
+        t = min((gradient[j] - gradient[i]) / curvature[j], upper[i] - beta[i], beta[j] - lower[j])
+        beta[i] += t
+        beta[j] -= t
+        gradient += t * (K[i] - K[j])
+        steps += 1
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("C", [0.5, 30.0])
+def test_takes_the_steps_of_the_naive_loop(C):
+    rng = np.random.default_rng(3)
+    K, (p, lower, upper) = rbf_block(rng, 25), classifier(rng, 25, C)
+    beta, _, steps = solve(K, p, lower, upper, tol=1e-3)
+    expected, expected_steps = naive_steps(K, p, np.zeros(25), lower, upper, 1e-3)
+    assert steps == expected_steps
+    np.testing.assert_allclose(beta, expected, atol=1e-10 * C)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_groups", [0, 1, 2])
+@given(seed=st.integers(0, 10**6), q=st.integers(4, 60), C=st.sampled_from([0.1, 1.0, 50.0]))
+@settings(max_examples=30, deadline=None)
+def test_ends_feasible_and_within_tol_of_optimal(dtype, n_groups, seed, q, C):
+    rng = np.random.default_rng(seed)
+    tol = {np.float32: 2e-3, np.float64: TOL}[dtype]
+    K, (p, lower, upper) = rbf_block(rng, q, dtype), classifier(rng, q, C)
+    group = (rng.random(q) < 0.5).astype(np.int8) if n_groups == 2 else np.zeros(q, np.int8)
+    beta, gradient, _ = solve(K, p, lower, upper, group, n_groups, tol)
+    assert np.all((lower <= beta) & (beta <= upper))
+    for g in range(n_groups):
+        assert abs(beta[group == g].sum()) <= 1e-13 * C * q
+    true_gradient = K.astype(np.float64) @ beta + p
+    np.testing.assert_allclose(gradient, true_gradient, atol=1e-5 * (1 + C))
+    assert violation(true_gradient, beta, lower, upper, group, n_groups) <= 1.5 * tol
+
+
+@pytest.mark.parametrize("n_groups", [0, 1])
+def test_objective_is_that_of_a_general_solver(n_groups):
+    rng = np.random.default_rng(5)
+    K, (p, lower, upper) = rbf_block(rng, 20), classifier(rng, 20, 2.0)
+    beta, gradient, _ = solve(K, p, lower, upper, n_groups=n_groups)
+    constraints = [LinearConstraint(np.ones((1, 20)), 0, 0)] * n_groups
+    reference = minimize(
+        lambda b: 0.5 * b @ K @ b + p @ b,
+        np.zeros(20),
+        jac=lambda b: K @ b + p,
+        bounds=list(zip(lower, upper, strict=True)),
+        constraints=constraints,
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    assert 0.5 * beta @ (gradient + p) == pytest.approx(reference.fun, rel=1e-8)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_groups", [0, 1])
+def test_duplicated_rows_with_opposite_labels_go_to_their_bounds(dtype, n_groups):
+    K = np.ones((6, 6), dtype)
+    y = np.array([1.0, -1, 1, -1, 1, -1])
+    lower, upper = np.minimum(y, 0) * 2, np.maximum(y, 0) * 2
+    beta, _, steps = solve(K, -y, lower, upper, n_groups=n_groups)
+    assert steps < 100
+    assert np.all(np.isfinite(beta))
+    if n_groups:
+        np.testing.assert_array_equal(np.abs(beta), 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_infinite_bounds_give_the_hard_margin(dtype):
+    K = np.array([[1.0, -1.0], [-1.0, 1.0]], dtype)  # the points ±1 on a line
+    p = np.array([-1.0, 1.0])
+    beta, gradient, _ = solve(K, p, np.array([0, -np.inf]), np.array([np.inf, 0]))
+    np.testing.assert_allclose(beta, [0.5, -0.5])
+    np.testing.assert_allclose(gradient, 0, atol=1e-12)
+
+
+@pytest.mark.small
+def test_stops_at_the_limit_of_steps_and_at_once_when_optimal():
+    rng = np.random.default_rng(0)
+    K, (p, lower, upper) = rbf_block(rng, 30), classifier(rng, 30, 1.0)
+    assert solve(K, p, lower, upper, max_steps=3)[2] == 3
+    assert solve(K, p, np.zeros(30), np.zeros(30))[2] == 0
+    assert solve(K, p, lower, upper, tol=10.0)[2] == 0

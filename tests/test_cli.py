@@ -1,0 +1,52 @@
+"""The command keeps its promises."""
+
+import re
+import sys
+
+import pytest
+from matplotlib.image import imread
+from typer.testing import CliRunner
+
+from maxmargin import __version__
+from maxmargin.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, arguments)
+
+
+def test_version():
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.output == f"maxmargin {__version__}\n"
+
+
+def test_help_names_the_commands():
+    assert "demo" in run("--help").output
+
+
+def test_demo_trains_proves_times_and_draws(tmp_path):
+    picture = tmp_path / "picture.png"
+    result = run("demo", "--output", str(picture))
+    assert result.exit_code == 0, result.output
+    ours, theirs = re.search(r"test accuracy\D+([\d.]+)%\D+([\d.]+)%", result.output).groups()
+    assert float(ours) == pytest.approx(float(theirs), abs=0.5)
+    assert "converged" in result.output
+    assert re.search(r"fit, median of 5\D+[\d.]+ ms\D+[\d.]+ ms", result.output)
+    height, width, _ = imread(picture).shape
+    assert min(height, width) > 500
+
+
+@pytest.mark.parametrize("name", ["nowhere/picture.png", "picture.words"])
+def test_a_picture_that_cannot_be_written_says_why(tmp_path, name):
+    result = run("demo", "--output", str(tmp_path / name))
+    assert result.exit_code == 1
+    assert "test accuracy" in result.output
+    assert re.search(r"No picture: .*(nowhere|words)", result.output)
+
+
+def test_without_matplotlib_it_names_the_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("demo", "--output", str(tmp_path / "picture.png"))
+    assert result.exit_code == 1
+    assert "pip install 'maxmargin[plot]'" in result.output
