@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
@@ -78,6 +79,12 @@ class Progress:
     violation: float
     tol: float
     seconds: float
+    measure: ClassVar[str] = "KKT violation"
+
+    @property
+    def distance(self) -> float:
+        """What `tol` bounds."""
+        return self.violation
 
 
 Observer = Callable[[Progress], bool | None]

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,12 @@ class LinearProgress:
     state: LinearState
     tol: float
     seconds: float
+    measure: ClassVar[str] = "relative gap"
+
+    @property
+    def distance(self) -> float:
+        """What `tol` bounds."""
+        return self.state.best.relative_gap
 
 
 @dataclass(frozen=True)
@@ -90,11 +97,13 @@ class LinearSolver(ABC):
     tol : relative duality gap to reach
     max_iter : most passes over the data; −1 for no limit
     max_time : most seconds to take, or None
+    seed : of whatever is random
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
     max_time: float | None = None
+    seed: int = 0
 
     @abstractmethod
     def iterate(self, state: LinearState) -> Iterator[bool]:
