@@ -68,7 +68,7 @@ class Certificate:
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         beta, gradient = solution.beta, solution.gradient
-        return cls._from_values(
+        return cls.from_values(
             primal=primal_value(problem, beta, gradient, solution.offsets),
             dual=-problem.objective(beta, gradient),
             kkt_violation=problem.violation(beta, gradient),
@@ -84,7 +84,7 @@ class Certificate:
         if len(parts) == 1:
             return parts[0]
         worst = max(parts, key=lambda part: (part.status is not Status.CONVERGED, part.gap))
-        return cls._from_values(
+        return cls.from_values(
             primal=sum(part.primal for part in parts),
             dual=sum(part.dual for part in parts),
             kkt_violation=max(part.kkt_violation for part in parts),
@@ -95,7 +95,8 @@ class Certificate:
         )
 
     @classmethod
-    def _from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+    def from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+        """With the gap that a primal and a dual value leave."""
         gap = primal - dual
         scale = max(abs(primal), abs(dual))
         relative = gap / scale if 0 < scale < np.inf else gap

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin import tiles
+from maxmargin.kept_rows import KeptRows
 from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
 from maxmargin.resources import available_cores, available_memory, run_all
-from maxmargin.rows import KeptRows
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
