@@ -19,9 +19,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.blas import one_blas_thread
-from maxmargin.gram import TILE_ENTRIES, available_cores, available_memory, run_all
+from maxmargin.gram import TILE_ENTRIES
 from maxmargin.kernels import RBF, Kernel, Laplacian
+from maxmargin.resources import available_cores, available_memory, one_blas_thread, run_all
 
 COMPONENTS = 1000  # columns, if nothing is said
 
@@ -119,7 +119,9 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _single(self, X: Any) -> Any:
         """X in float32, centred where the kernel allows it."""
-        return (X if self._centre is None else X - self._centre).astype(np.float32, copy=False)
+        if self._centre is not None:
+            X = (X.toarray() if sp.issparse(X) else X) - self._centre
+        return X.astype(np.float32, copy=False)
 
     def _validate(self, X: Any, reset: bool) -> Any:
         X = validate_data(

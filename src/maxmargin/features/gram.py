@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.gram import Gram, available_cores, available_memory, run_all
+from maxmargin.gram import Gram
 from maxmargin.kernels import Kernel
+from maxmargin.resources import available_cores, available_memory, run_all
 from maxmargin.rows import add_rows, dot_rows
 
 BLOCK_BYTES = 1 << 26  # of features computed at a time

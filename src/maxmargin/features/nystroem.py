@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.blas import one_blas_thread
 from maxmargin.features.base import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
 from maxmargin.gram import cross_dot
 from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
+from maxmargin.resources import one_blas_thread
 
 
 class Nystroem(KernelFeatures):
@@ -143,6 +143,5 @@ class Nystroem(KernelFeatures):
     def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
         """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
         weights = coef @ self.normalization_.T.astype(np.float64)
-        X, landmarks = self._single(X), self._single(self.landmarks_)
         with one_blas_thread():
-            return cross_dot(self.kernel_, X, landmarks, weights, threads)
+            return cross_dot(self.kernel_, X, self.landmarks_, weights, threads)

@@ -22,17 +22,18 @@ cannot fit in memory, KDD 2010; and those of `dual_coordinate`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maxmargin.certificate import best_offset, primal_value
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.rows import square_rows
-from maxmargin.solvers.base import HISTORY, Observer, Progress, State
+from maxmargin.solvers.base import STOPPED, Ending
 from maxmargin.solvers.dual_coordinate import MEMORY, PENALTY, VARIABLE, sweeps
+from maxmargin.solvers.progress import HISTORY, Observer, Progress
+from maxmargin.solvers.state import State
 
 SAMPLE = 1000  # rows whose mean is the centre
 MOST_PASSES = 1000
@@ -129,6 +130,7 @@ class Walk:
             epsilon=float(problem.linear[0] - problem.linear[-n]) / 2,
             fit_intercept=problem.n_groups > 0,
         )
+        self.state = State(problem, gram, problem.feasible(), problem.linear.copy(), np.float64)
         if self.beta.any():
             self.descent.place(gram.weights(self.beta), self.beta.sum())
 
@@ -176,20 +178,35 @@ class Walk:
         self.descent.place(self.descent.w + self.gram.combine(block, change), self.beta.sum())
 
     def _look(self, beta: np.ndarray, scores: np.ndarray) -> None:
-        """Primal and dual value at β, whose w gave the scores."""
+        """What is known of β, whose w gave the scores."""
         problem = self.problem
         if problem.rows is not None:
             beta = np.concatenate([np.maximum(beta, 0.0), np.minimum(beta, 0.0)])
-        gradient = problem.on_variables(scores) + problem.linear
-        self.state = State(problem, self.gram, beta, gradient, np.float64)
-        self.offsets = np.array([best_offset(problem, gradient)] if problem.n_groups else [])
-        self.primal = primal_value(problem, beta, gradient, self.offsets)
-        balanced = not problem.n_groups or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
-        self.dual = -problem.objective(beta, gradient) if balanced else -np.inf
-        self.gap = self.primal - self.dual
-        scale = max(abs(self.primal), abs(self.dual))
-        self.relative_gap = self.gap / scale if 0 < scale < np.inf else self.gap
-        self.violation = problem.violation(beta, gradient)
+        self.state.beta = beta
+        self.state.gradient = problem.on_variables(scores) + problem.linear
+
+
+@dataclass(frozen=True)
+class FeatureProgress(Progress):
+    """What an observer is told after each pass; here the relative duality gap is what counts."""
+
+    measure: ClassVar[str] = "relative duality gap"
+
+    @property
+    def distance(self) -> float:
+        scale = max(abs(self.objective), abs(self.objective + self.gap))
+        return self.gap / scale if 0 < scale < np.inf else self.gap
+
+    @classmethod
+    def of(cls, state: State, tol: float, step: Any = None) -> FeatureProgress:
+        """With the best offset there is: on the way, the one that β implies can be far off."""
+        problem, beta, gradient = state.problem, state.beta, state.gradient
+        grouped = problem.n_groups > 0
+        offsets = np.array([best_offset(problem, gradient)] if grouped else [])
+        balanced = not grouped or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+        dual = -problem.objective(beta, gradient) if balanced else -np.inf
+        gap = primal_value(problem, beta, gradient, offsets) - dual
+        return replace(super().of(state, tol), objective=dual, gap=gap, offsets=offsets)
 
 
 @dataclass(frozen=True)
@@ -221,44 +238,42 @@ class FeatureDescent:
         observe: Observer | None = None,
     ) -> Solution:
         """Minimise the dual of a `FeatureGram`; otherwise as `Solver.solve`."""
-        began, evaluations = perf_counter(), gram.evaluations
         walk = Walk(problem, gram, start)
         history: list[tuple] = []
         try:
-            status = self._drive(walk, history, observe, began)
+            status, why = self._drive(walk, history, observe)
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            status, why = STOPPED
             if not history:
                 walk.go(0)
+        state = walk.state
         return Solution(
-            beta=walk.state.beta,
-            gradient=walk.state.gradient,
-            offsets=walk.offsets,
+            beta=state.beta,
+            gradient=state.gradient,
+            offsets=FeatureProgress.of(state, self.tol).offsets,
             status=status,
-            n_iter=max(len(history) - 1, 0),
-            kernel_evaluations=gram.evaluations - evaluations,
-            seconds=perf_counter() - began,
+            n_iter=state.steps,
+            kernel_evaluations=state.kernel_evaluations,
+            seconds=state.seconds,
             history=np.array(history, HISTORY),
+            why=why,
         )
 
-    def _drive(
-        self, walk: Walk, history: list[tuple], observe: Observer | None, began: float
-    ) -> Status:
-        limit = MOST_PASSES if self.max_iter < 0 else self.max_iter
-        passes = 0
+    def _drive(self, walk: Walk, history: list[tuple], observe: Observer | None) -> Ending:
+        state, limit = walk.state, MOST_PASSES if self.max_iter < 0 else self.max_iter
         while True:
-            late = self.max_time is not None and perf_counter() - began >= self.max_time
-            walk.go(0 if late or passes >= limit else self.visits)
-            seconds = perf_counter() - began
-            now = (walk.dual, walk.gap, walk.violation)
-            history.append((*now, passes, seconds))
-            stop = observe and observe(Progress(walk.state, *now, self.tol, seconds))
-            if walk.relative_gap <= self.tol:
-                return Status.CONVERGED
+            late = self.max_time is not None and state.seconds >= self.max_time
+            full = state.steps >= limit
+            walk.go(0 if late or full else self.visits)
+            progress = FeatureProgress.of(state, self.tol)
+            history.append(progress.record())
+            stop = observe is not None and observe(progress)
+            if progress.distance <= self.tol:
+                return Ending(Status.CONVERGED, "relative duality gap ≤ tol")
             if stop:
-                return Status.INTERRUPTED
+                return STOPPED
             if late:
-                return Status.OUT_OF_TIME
-            if passes >= limit:
-                return Status.OUT_OF_ITERATIONS
-            passes += 1
+                return Ending(Status.OUT_OF_TIME, "max_time is over")
+            if full:
+                return Ending(Status.OUT_OF_ITERATIONS, "max_iter passes are done")
+            state.steps += 1

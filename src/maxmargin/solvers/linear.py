@@ -11,38 +11,47 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.primal import Point, PrimalProblem
 from maxmargin.problem import Status
 from maxmargin.rows import Rows
-from maxmargin.solvers.base import HISTORY
 
+HISTORY = np.dtype(
+    [
+        ("objective", float),
+        ("gap", float),
+        ("violation", float),
+        ("passes", float),
+        ("seconds", float),
+    ]
+)
 SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs nothing
 
 
 @dataclass
 class LinearState:
-    """Where a solve stands. Solvers change β and passes, the driver the rest.
+    """Where a solve stands.
 
     Attributes
     ----------
     beta : the dual point, feasible or nearly so
-    coef, offset : w and b, if the solver does not want those that β implies
     aim : relative gap to come to
+    best : the best model and bound so far; the driver keeps it
+    coef, offset : w and b, if the solver does not want those that β implies
     passes : passes over the data so far
-    relative_gap : when it was last computed
     """
 
     problem: PrimalProblem
     rows: Rows
     beta: np.ndarray
+    aim: float
+    best: Point
     coef: np.ndarray | None = None
     offset: float | None = None
-    aim: float = 0.0
     passes: float = 0.0
-    relative_gap: float = np.inf
 
     def point(self) -> Point:
         """What has been reached, evaluated from scratch."""
@@ -54,9 +63,14 @@ class LinearProgress:
     """What an observer is told each time the gap has been computed."""
 
     state: LinearState
-    point: Point
     tol: float
     seconds: float
+    measure: ClassVar[str] = "relative gap"
+
+    @property
+    def distance(self) -> float:
+        """What `tol` bounds."""
+        return self.state.best.relative_gap
 
 
 @dataclass(frozen=True)
@@ -91,11 +105,13 @@ class LinearSolver(ABC):
     tol : relative duality gap to reach
     max_iter : most passes over the data; −1 for no limit
     max_time : most seconds to take, or None
+    seed : of whatever is random
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
     max_time: float | None = None
+    seed: int = 0
 
     @abstractmethod
     def iterate(self, state: LinearState) -> Iterator[bool]:
@@ -116,8 +132,7 @@ class LinearSolver(ABC):
         began = perf_counter()
         beta = np.zeros(rows.n) if start is None else problem.feasible(start)
         aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-14)
-        state = LinearState(problem, rows, beta, aim=aim)
-        best = problem.point(rows, beta)
+        state = LinearState(problem, rows, beta, aim, best=problem.point(rows, beta))
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
         status = Status.STAGNATED
@@ -127,12 +142,11 @@ class LinearSolver(ABC):
                 late = self.max_time is not None and seconds >= self.max_time
                 if not (worth or late or state.passes >= limit):
                     continue
-                best = best.better(state.point())
-                state.relative_gap = best.relative_gap
+                best = state.best = state.best.better(state.point())
                 history.append((best.dual, best.gap, best.violation, state.passes, seconds))
                 if best.relative_gap <= aim:
                     break
-                if observe and observe(LinearProgress(state, best, self.tol, seconds)):
+                if observe and observe(LinearProgress(state, self.tol, seconds)):
                     status = Status.INTERRUPTED
                 elif late:
                     status = Status.OUT_OF_TIME
@@ -142,10 +156,10 @@ class LinearSolver(ABC):
                     continue
                 break
         except KeyboardInterrupt:
-            best, status = best.better(state.point()), Status.INTERRUPTED
-        converged = best.relative_gap <= self.tol and status is not Status.INTERRUPTED
+            state.best, status = state.best.better(state.point()), Status.INTERRUPTED
+        converged = state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED
         return LinearSolution(
-            point=best,
+            point=state.best,
             status=Status.CONVERGED if converged else status,
             n_iter=int(np.ceil(state.passes)),
             seconds=perf_counter() - began,
