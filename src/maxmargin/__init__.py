@@ -1,5 +1,6 @@
 """Kernel machines for Python: exact, certified, fast, and readable."""
 
+from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.machines.linear_svc import LinearSVC
 from maxmargin.machines.linear_svr import LinearSVR
 from maxmargin.machines.nu_svc import NuSVC
@@ -9,4 +10,4 @@ from maxmargin.machines.svr import SVR, NuSVR
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "Nystroem", "OneClassSVM", "RandomFourierFeatures"]
