@@ -10,4 +10,14 @@ from maxmargin.machines.svr import SVR, NuSVR
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "Nystroem", "OneClassSVM", "RandomFourierFeatures"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "Nystroem",
+    "OneClassSVM",
+    "RandomFourierFeatures",
+]

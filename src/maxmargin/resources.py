@@ -45,7 +45,9 @@ def _pool(threads: int, process: int) -> ThreadPoolExecutor:
 
 
 _lock = Lock()
-_inside: list[Any] = []  # an entry per caller of `one_blas_thread`; the first is the limit that is set
+_inside: list[
+    Any
+] = []  # an entry per caller of `one_blas_thread`; the first is the limit that is set
 
 
 @contextmanager

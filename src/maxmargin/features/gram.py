@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 class FeatureGram:
-    """K̂ over the rows of X; what a solver asks of a `Gram`, and blocks of Z besides.
+    """K̂ over the rows of X, by blocks of Z.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class FeatureGram:
     >>> from maxmargin.kernels import Linear
     >>> X = np.array([[1.0, 0.0], [1.0, 2.0]])
     >>> gram = FeatureGram(Linear(), X, Nystroem(kernel="linear").fit(X))
-    >>> gram.block([0, 1], [1]).round(4)
-    array([[1.],
-           [5.]])
+    >>> w = gram.weights(np.array([0.0, 1.0]))  # the features of the second row
+    >>> [gram.scores(block, w).round(4) for block in gram.blocks()]
+    [array([1., 5.])]
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class FeatureGram:
 
     def sample(self, count: int) -> np.ndarray:
         """Features of some rows, evenly spread."""
-        return self._compute(self.numbers[:: max(1, self.n // count)])
+        return self._gather(self.numbers[:: max(1, self.n // count)])
 
     def scores(self, block: Block, w: np.ndarray) -> np.ndarray:
         """Zw on a block."""
@@ -166,9 +166,7 @@ class FeatureGram:
         """Zᵀβ on a block, β over its lines."""
         shares = self._shares(len(beta))
         sums = np.zeros((len(shares), self.columns))
-        tasks = [
-            (block.Z, block.lines[s], beta[s], sums[k]) for k, s in enumerate(shares)
-        ]
+        tasks = [(block.Z, block.lines[s], beta[s], sums[k]) for k, s in enumerate(shares)]
         run_all(add_rows, tasks, self.threads)
         return sums.sum(axis=0)
 
@@ -183,19 +181,6 @@ class FeatureGram:
         """range(count) in as many parts as there are threads."""
         ends = np.linspace(0, count, self.threads + 1).astype(int)
         return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-
-    def block(self, i: Any, j: Any) -> np.ndarray:
-        """K̂[i, j] for two arrays of row numbers, in float64."""
-        Zi, Zj = (self._compute(self.numbers[np.asarray(k)]).astype(np.float64) for k in (i, j))
-        return Zi @ Zj.T
-
-    def dot(self, j: Any, coef: Any) -> np.ndarray:
-        """K̂[:, j] @ coef over all rows."""
-        w = self.weights(np.bincount(j, coef, self.n))
-        out = np.empty(self.n)
-        for block in self.blocks():
-            out[block.rows] = self.scores(block, w)
-        return out
 
 
 def _shuffler() -> np.random.Generator:

@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import ApproximateCertificate, Certificate
@@ -27,10 +26,8 @@ from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.machines.tasks import Task
 from maxmargin.solvers import FeatureDescent
-from maxmargin.solvers.feature_descent import SAMPLE, Descent
 
 ERROR_SAMPLE = 500  # rows on which the kernel's error is measured
-SWEEPS = 3  # of a block that is seen once
 ROWS = 16384  # predicted at a time, with features that are not ours
 
 
@@ -89,6 +86,11 @@ class ApproximableMixin:
             return super()._solver(time_left, matrix)
         return FeatureDescent(tol=self.tol, max_iter=self.max_iter, max_time=time_left)
 
+    def _finish(self, task: Task, matrix: Any, solution: Any) -> Any:
+        if isinstance(matrix, FeatureGram):
+            return solution
+        return super()._finish(task, matrix, solution)
+
     @property
     def _criterion(self) -> str:
         return "relative duality gap" if self._approximate_ else "KKT violation"
@@ -96,6 +98,7 @@ class ApproximableMixin:
     def _solve(self, tasks: Sequence[Task], **options: Any) -> list[Any]:
         """The approximate problems; and then, to refine them, the exact ones from there."""
         self._approximate_ = self.approximation is not None
+        self.__dict__.pop("_descents", None)
         if self._approximate_:
             options["in_parallel"] = len(tasks) > 1
             self.__dict__.pop("support_vectors_", None)

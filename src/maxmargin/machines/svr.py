@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.formulations import epsilon_svr, nu_svr
 from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.approximate import ApproximableMixin
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.single import SingleMachine
+from maxmargin.machines.streamed import StreamedRegressor
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Solver
 
@@ -57,7 +57,7 @@ class KernelRegression(RegressorMixin, SingleMachine):
         return self._values(X)
 
 
-class SVR(ApproximableMixin, KernelRegression):
+class SVR(StreamedRegressor, KernelRegression):
     """ε-insensitive support vector regression, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε). Every parameter and attribute of
@@ -87,7 +87,7 @@ class SVR(ApproximableMixin, KernelRegression):
 
     _parameter_constraints: ClassVar[dict] = {
         **KernelRegression._parameter_constraints,
-        **ApproximableMixin._parameter_constraints,
+        **StreamedRegressor._parameter_constraints,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "fit_intercept": ["boolean"],
     }

@@ -66,12 +66,15 @@ class Descent:
         self.w = w
         self.memory["total"], self.memory["mean_score"] = total, self.centre @ w
 
-    @property
-    def offset(self) -> float:
-        """b as the multiplier has it, for rows that are not centred."""
-        m = self.memory[0]
-        uncentred = float(self.centre @ self.centre) * m["total"] - m["mean_score"]
-        return float(m["offset"] + self.penalty * m["total"] + uncentred)
+    def model(self) -> tuple[np.ndarray, float]:
+        """w and b as they stand, with Σβ ≠ 0: those of the centred rows, undone.
+
+        (z − m)ᵀ(w − m Σβ) + b_multiplier + ρ Σβ, as a function of z.
+        """
+        m, total = self.memory[0], self.memory[0]["total"]
+        square = float(self.centre @ self.centre)
+        offset = m["offset"] + self.penalty * total + square * total - m["mean_score"]
+        return self.w - total * self.centre, float(offset)
 
     def table(self, Z: np.ndarray, lines: np.ndarray, **columns: Any) -> np.ndarray:
         """The variables of a block: one record per line of Z, set on its `lines`."""
@@ -114,9 +117,16 @@ class Walk:
     """β of a problem on its way, pass by pass, and the last β of which the gap is known.
 
     The two copies of a regressor's rows are one signed variable here, with ε|β| in the objective.
+    A `descent` that is given goes on from other rows, which are not seen again.
     """
 
-    def __init__(self, problem: DualProblem, gram: Any, start: np.ndarray | None) -> None:
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Any,
+        start: np.ndarray | None = None,
+        descent: Descent | None = None,
+    ) -> None:
         n = gram.n
         self.problem, self.gram = problem, gram
         self.y = -(problem.linear[:n] + problem.linear[-n:]) / 2
@@ -125,7 +135,7 @@ class Walk:
         self.beta = beta if problem.rows is None else beta[:n] + beta[n:]
         # Of every centred row, when first met: z_iᵀ centre and ‖z_i − centre‖².
         self.shift, self.square, self.known = np.zeros(n), np.zeros(n), np.zeros(n, bool)
-        self.descent = Descent(
+        self.descent = descent or Descent(
             gram.sample(SAMPLE),
             epsilon=float(problem.linear[0] - problem.linear[-n]) / 2,
             fit_intercept=problem.n_groups > 0,
@@ -142,12 +152,13 @@ class Walk:
             if w.any():
                 scores[block.rows] = self.gram.scores(block, w)
             if times:
-                self._sweep(block, times)
+                self.sweep(block, times)
         if times and self.problem.n_groups:
             self._balance(block)
         self._look(before, scores)
 
-    def _sweep(self, block: Any, times: int) -> None:
+    def sweep(self, block: Any, times: int) -> None:
+        """Sweep a block; β and the descent follow."""
         rows, Z, lines = block
         centre = self.descent.centre
         if not self.known[rows].all():
