@@ -24,6 +24,7 @@ from maxmargin.kernels import RBF, Kernel, Laplacian
 from maxmargin.resources import available_cores, available_memory, one_blas_thread, run_all
 
 COMPONENTS = 1000  # columns, if nothing is said
+ERROR_SEED = 1_000_003  # of the rows on which errors are measured: they are not to be the landmarks
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -114,7 +115,7 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        sample = X[sampled(X.shape[0], n_samples, check_random_state(self.random_state))]
+        sample = X[sampled(X.shape[0], n_samples, check_random_state(ERROR_SEED))]
         return kernel_error(self.kernel_, sample, self.transform(sample))
 
     def _single(self, X: Any) -> Any:
@@ -147,4 +148,4 @@ def sampled(rows: int, count: int, random: np.random.RandomState) -> np.ndarray:
     """`count` different row numbers, sorted; all of them if there are no more."""
     if count >= rows:
         return np.arange(rows)
-    return np.sort(random.choice(rows, count, replace=False))
+    return np.sort(random.permutation(rows)[:count])

@@ -12,6 +12,7 @@ pieces and not row by row.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -180,7 +181,7 @@ class FeatureGram:
     def _shares(self, count: int) -> list[slice]:
         """range(count) in as many parts as there are threads."""
         ends = np.linspace(0, count, self.threads + 1).astype(int)
-        return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def _shuffler() -> np.random.Generator:

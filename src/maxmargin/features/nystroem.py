@@ -102,7 +102,8 @@ class Nystroem(KernelFeatures):
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
         K = np.asarray(self.kernel_(self.landmarks_, self.landmarks_), np.float64)
-        values, vectors = eigh((K + K.T) / 2, overwrite_a=True, check_finite=False)
+        with one_blas_thread():  # its many small steps gain nothing from more
+            values, vectors = eigh((K + K.T) / 2, driver="evd", check_finite=False)
         kept = values > self.threshold * max(values[-1], 0.0)
         if not kept.any():  # k is 0 on the landmarks, and so is φ
             kept[-1], values[-1], vectors[:, -1] = True, 1.0, 0.0

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import ApproximateCertificate, Certificate
 from maxmargin.features import Nystroem, RandomFourierFeatures
-from maxmargin.features.base import KernelFeatures, kernel_error, sampled
+from maxmargin.features.base import ERROR_SEED, KernelFeatures, kernel_error, sampled
 from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.machines.tasks import Task
@@ -52,7 +52,7 @@ class ApproximableMixin:
         """φ of the bound kernel, and how far K̂ is from K on some rows."""
         self._kernel_ = self._kernel().bind(X, sample_weight)
         self.features_ = self._transformer(self._kernel_).fit(X)
-        rows = sampled(X.shape[0], ERROR_SAMPLE, check_random_state(0))
+        rows = sampled(X.shape[0], ERROR_SAMPLE, check_random_state(ERROR_SEED))
         Z = self.features_.transform(X[rows])
         Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
         self.kernel_error_ = kernel_error(self._kernel_, X[rows], Z)

@@ -238,7 +238,7 @@ class FeatureDescent:
     tol: float = 1e-3
     max_iter: int = -1
     max_time: float | None = None
-    visits: int = 3
+    visits: int = 4
 
     def solve(
         self,
