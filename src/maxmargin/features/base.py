@@ -19,10 +19,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.gram import TILE_ENTRIES
 from maxmargin.kernels import RBF, Kernel, Laplacian
 from maxmargin.resources import available_cores, available_memory, one_blas_thread, run_all
 
+TILE_ENTRIES = 1 << 18  # computed at a time by a thread: they stay in its cache
 COMPONENTS = 1000  # columns, if nothing is said
 ERROR_SEED = 1_000_003  # of the rows on which errors are measured: they are not to be the landmarks
 

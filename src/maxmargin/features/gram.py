@@ -90,7 +90,7 @@ class FeatureGram:
         if self.step < min(LEAST_ROWS, self.n):
             least = (parts + 1) * min(LEAST_ROWS, self.n) * line / 2**20
             raise ValueError(
-                f"cache_size={budget / 2**20:.4g} MB is too little for features of "
+                f"cache_size={budget / 2**20:.3g} MB is too little for features of "
                 f"{self.columns:,} columns: blocks of {min(LEAST_ROWS, self.n)} rows take "
                 f"{least:.4g} MB; raise cache_size or lower n_components"
             )

@@ -19,8 +19,6 @@ from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.feature_descent import Walk
 
-SWEEPS = 3  # of each block
-
 
 def streams(machine: StreamedMixin) -> bool:
     """Whether a machine can learn from blocks."""
@@ -50,7 +48,7 @@ class StreamedMixin(ApproximableMixin):
                 walk = Walk(problem, gram.take(rows), descent=self._descents.get(number))
                 self._descents[number] = walk.descent
                 for block in walk.gram.blocks():
-                    walk.sweep(block, SWEEPS)
+                    walk.sweep(block, VISITS)
         nothing = np.zeros(gram.columns), 0.0
         models = [
             self._descents[number].model() if number in self._descents else nothing
@@ -89,7 +87,7 @@ class StreamedClassifier(StreamedMixin):
         unknown = np.flatnonzero(self.classes_[labels] != y)
         if len(unknown):
             raise ValueError(
-                f"row {unknown[0]} has the label {y[unknown[0]]!r}, which is not among the "
+                f"row {unknown[0]} has the label {y[unknown[0]]}, which is not among the "
                 f"classes of the first call, {self.classes_.tolist()}"
             )
         weights = self.class_weight_[labels]

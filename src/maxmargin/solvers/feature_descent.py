@@ -37,6 +37,7 @@ from maxmargin.solvers.state import State
 
 SAMPLE = 1000  # rows whose mean is the centre
 MOST_PASSES = 1000
+VISITS = 4  # sweeps of a block while it is there
 
 
 class Descent:
@@ -238,7 +239,7 @@ class FeatureDescent:
     tol: float = 1e-3
     max_iter: int = -1
     max_time: float | None = None
-    visits: int = 4
+    visits: int = VISITS
 
     def solve(
         self,
