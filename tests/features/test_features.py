@@ -156,7 +156,7 @@ def test_paired_features_have_an_inverse_where_angles_stay_below_half_a_turn():
     features = RandomFourierFeatures(200, gamma=0.01, paired=True, random_state=0).fit(X)
     assert np.abs(features.inverse_transform(features.transform(X)) - X).max() < 1e-4
     turns = RandomFourierFeatures(200, gamma=10.0, paired=True, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="row .* has no unique inverse"):
+    with pytest.raises(ValueError, match=r"row .* has no unique inverse"):
         turns.inverse_transform(turns.transform(X))
     assert not hasattr(RandomFourierFeatures(), "inverse_transform")
 

@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from maxmargin.machines.approximate import ApproximableMixin
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.feature_descent import Walk
+from maxmargin.solvers.feature_descent import VISITS, Walk
 
 
 def streams(machine: StreamedMixin) -> bool:
