@@ -36,6 +36,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "random_state": ["random_state"],
     }
 
+    kernel_: Any
+
     @abstractmethod
     def _kernel(self) -> Kernel:
         """The kernel that is approximated, as the parameters name it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -57,7 +57,7 @@ class Nystroem(KernelFeatures):
     _parameter_constraints: ClassVar[dict] = {
         **KernelFeatures._parameter_constraints,
         "kernel": [str, callable],
-        "degree": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "landmarks": [StrOptions({"uniform", "kmeans++", "leverage"})],
         "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -68,7 +68,7 @@ class Nystroem(KernelFeatures):
         n_components: int | None = None,
         *,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         landmarks: Literal["uniform", "kmeans++", "leverage"] = "uniform",

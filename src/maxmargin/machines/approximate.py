@@ -7,7 +7,7 @@ support vectors. With `refine=True` the approximate β is where the exact machin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import ApproximateCertificate, Certificate
 from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.features.base import ERROR_SEED, KernelFeatures, kernel_error, sampled
 from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.tasks import Task
 from maxmargin.solvers import FeatureDescent
 
@@ -31,10 +31,11 @@ ERROR_SAMPLE = 500  # rows on which the kernel's error is measured
 ROWS = 16384  # predicted at a time, with features that are not ours
 
 
-class ApproximableMixin:
+class ApproximableMachine(KernelMachine):
     """What SVC and SVR need to work with features."""
 
     _parameter_constraints: ClassVar[dict] = {
+        **KernelMachine._parameter_constraints,
         "approximation": [StrOptions({"rff", "nystroem"}), HasMethods(["fit", "transform"]), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "refine": ["boolean"],
@@ -91,37 +92,38 @@ class ApproximableMixin:
             return solution
         return super()._finish(task, matrix, solution)
 
-    @property
-    def _criterion(self) -> str:
-        return "relative duality gap" if self._approximate_ else "KKT violation"
-
-    def _solve(self, tasks: Sequence[Task], **options: Any) -> list[Any]:
+    def _solve(
+        self,
+        tasks: Sequence[Any],
+        *,
+        in_parallel: bool,
+        data: tuple[Any, Any],
+        model: Callable[[list], dict],
+    ) -> list[Any]:
         """The approximate problems; and then, to refine them, the exact ones from there."""
-        self._approximate_ = self.approximation is not None
         self.__dict__.pop("_descents", None)
-        if self._approximate_:
-            options["in_parallel"] = len(tasks) > 1
-            self.__dict__.pop("support_vectors_", None)
-        solutions = super()._solve(tasks, **options)
-        if self._approximate_ and self.refine:
-            self.approximate_certificate_ = self.certificate_
-            self._approximate_ = False
-            exact = [
-                replace(task, matrix=task.matrix().exact, start=solution.beta)
-                for task, solution in zip(tasks, solutions, strict=True)
-            ]
-            solutions = super()._solve(exact, **options)
-        return solutions
+        self._approximate_ = self.approximation is not None
+        self._criterion = "relative duality gap" if self._approximate_ else "KKT violation"
+        if not self._approximate_:
+            return super()._solve(tasks, in_parallel=in_parallel, data=data, model=model)
 
-    def _model(self, *args: Any) -> dict[str, Any]:
-        attributes = super()._model(*args)
-        if self._approximate_:
-            *_, tasks, standing = args
-            tasks = [tasks] if isinstance(tasks, Task) else tasks
-            attributes["feature_coef_"] = np.array(
-                [_weights(task, where) for task, where in zip(tasks, standing, strict=True)]
-            )
-        return attributes
+        def with_weights(standing: list) -> dict:
+            """The model's attributes, and w of every problem."""
+            pairs = zip(tasks, standing, strict=True)
+            return {**model(standing), "feature_coef_": np.array([weights(*p) for p in pairs])}
+
+        self.__dict__.pop("support_vectors_", None)
+        together = len(tasks) > 1
+        solutions = super()._solve(tasks, in_parallel=together, data=data, model=with_weights)
+        if not self.refine:
+            return solutions
+        self.approximate_certificate_ = self.certificate_
+        self._approximate_, self._criterion = False, "KKT violation"
+        exact = [
+            replace(task, matrix=task.matrix().exact, start=solution.beta)
+            for task, solution in zip(tasks, solutions, strict=True)
+        ]
+        return super()._solve(exact, in_parallel=in_parallel, data=data, model=model)
 
     def _kept(self, X: Any, support: np.ndarray, coef: np.ndarray) -> dict[str, Any]:
         """As ever; but w needs no support vectors, and there may be a million."""
@@ -133,7 +135,7 @@ class ApproximableMixin:
             "shape_fit_": X.shape,
         }
 
-    def _certify(self, tasks: Sequence[Task], solutions: list[Any], seconds: float) -> None:
+    def _certify(self, tasks: Sequence[Any], solutions: list[Any], seconds: float) -> None:
         super()._certify(tasks, solutions, seconds)
         if self._approximate_:
             self.certificates_ = [self._approximate(proof) for proof in self.certificates_]
@@ -150,14 +152,6 @@ class ApproximableMixin:
 
     # --- predict --------------------------------------------------------------------------
 
-    def _decisions(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return self._by_features(X) if self._approximate_ else super()._decisions(X)
-
-    def _values(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return self._by_features(X)[:, 0] if self._approximate_ else super()._values(X)
-
     def _by_features(self, X: Any) -> np.ndarray:
         """φ(x)ᵀw + b, one column per problem."""
         X = self._validate(X, reset=False)
@@ -170,7 +164,7 @@ class ApproximableMixin:
         return np.vstack(parts) + self.intercept_
 
 
-def _weights(task: Task, where: Any) -> np.ndarray:
+def weights(task: Any, where: Any) -> np.ndarray:
     """w of a problem from where it stands."""
     beta, _ = task.coefficients(where)
     rows = task.problem.rows

@@ -8,19 +8,22 @@ first call fixes φ. There is no certificate: the primal value needs rows that a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.machines.approximate import ApproximableMixin
+from maxmargin.machines.approximate import ApproximableMachine
+from maxmargin.machines.classifier import KernelClassifier
+from maxmargin.machines.single import SingleMachine
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.feature_descent import VISITS, Walk
+from maxmargin.solvers.feature_descent import VISITS, Descent, Walk
 
 
-def streams(machine: StreamedMixin) -> bool:
+def streams(machine: StreamedMachine) -> bool:
     """Whether a machine can learn from blocks."""
     if machine.approximation is None or machine.refine:
         raise AttributeError(
@@ -30,8 +33,10 @@ def streams(machine: StreamedMixin) -> bool:
     return True
 
 
-class StreamedMixin(ApproximableMixin):
+class StreamedMachine(ApproximableMachine):
     """What the `partial_fit` of SVC and SVR share."""
+
+    _descents: dict[int, Descent]
 
     def _begin(self, X: Any) -> None:
         """Make φ from the first block."""
@@ -58,8 +63,17 @@ class StreamedMixin(ApproximableMixin):
         self.intercept_ = np.array([b for _, b in models])
 
 
-class StreamedClassifier(StreamedMixin):
-    """`partial_fit` of SVC."""
+class StreamedClassifier(StreamedMachine, KernelClassifier):
+    """Base of SVC."""
+
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelClassifier._parameter_constraints,
+        **StreamedMachine._parameter_constraints,
+    }
+
+    def _decisions(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._by_features(X) if self._approximate_ else super()._decisions(X)
 
     @available_if(streams)
     def partial_fit(
@@ -115,8 +129,12 @@ class StreamedClassifier(StreamedMixin):
         self.class_weight_ = np.array([float(given.get(name, 1)) for name in self.classes_])
 
 
-class StreamedRegressor(StreamedMixin):
-    """`partial_fit` of SVR."""
+class StreamedRegressor(StreamedMachine, SingleMachine):
+    """Base of SVR."""
+
+    def _values(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._by_features(X)[:, 0] if self._approximate_ else super()._values(X)
 
     @available_if(streams)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> StreamedRegressor:

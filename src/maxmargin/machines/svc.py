@@ -11,13 +11,12 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.formulations import c_svc
 from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.streamed import StreamedClassifier
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress, Solver
 
 
-class SVC(StreamedClassifier, KernelClassifier):
+class SVC(StreamedClassifier):
     """Soft-margin support vector classifier, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, 1 − y_i(wᵀφ(x_i) + b)) through its dual. Every parameter,
@@ -102,7 +101,6 @@ class SVC(StreamedClassifier, KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **KernelClassifier._parameter_constraints,
         **StreamedClassifier._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "fit_intercept": ["boolean"],

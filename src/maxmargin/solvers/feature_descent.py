@@ -210,7 +210,7 @@ class FeatureProgress(Progress):
         return self.gap / scale if 0 < scale < np.inf else self.gap
 
     @classmethod
-    def of(cls, state: State, tol: float, step: Any = None) -> FeatureProgress:
+    def of(cls, state: State, tol: float, step: Any = None) -> Progress:
         """With the best offset there is: on the way, the one that β implies can be far off."""
         problem, beta, gradient = state.problem, state.beta, state.gradient
         grouped = problem.n_groups > 0
