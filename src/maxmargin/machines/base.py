@@ -2,76 +2,46 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from numbers import Integral, Real
-from threading import Event
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
-from maxmargin.certificate import Certificate
-from maxmargin.gram import Gram, available_cores, cross_dot
+from maxmargin.gram import Gram, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
+from maxmargin.machines.certified import CertifiedMachine
 from maxmargin.machines.precomputed import symmetric
-from maxmargin.machines.progress import GapBar
-from maxmargin.machines.validation import check_finite, is_numeric
-from maxmargin.problem import DualProblem, Solution, Status
-from maxmargin.solvers import SOLVERS, Progress, Solver
+from maxmargin.machines.validation import (
+    check_diagonal,
+    check_finite,
+    checked_data,
+    is_numeric,
+)
+from maxmargin.problem import Solution
+from maxmargin.solvers import SOLVERS
 from maxmargin.solvers.polish import polish
 
-Standing = Solution | Progress | None
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
 
 
-@dataclass(frozen=True)
-class Task:
-    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
-
-    name: str
-    problem: DualProblem
-    gram: Callable[[], Gram]
-    start: np.ndarray | None = None
-    watch: Callable[[Progress], None] | None = None
-
-    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
-        """β and the offsets of a task that is done, under way, or not yet begun."""
-        if isinstance(where, Solution):
-            return where.beta, where.offsets
-        if isinstance(where, Progress):
-            state = where.state
-            return state.beta, self.problem.offsets(state.beta, state.gradient)
-        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
-
-
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
+class KernelMachine(CertifiedMachine):
     """Base of the machines whose model is Σ β_i k(x_i, x) + b."""
 
+    _solvers: ClassVar[dict] = SOLVERS
     _parameter_constraints: ClassVar[dict] = {
+        **CertifiedMachine._parameter_constraints,
         "kernel": [StrOptions(KERNEL_NAMES), callable],
-        "degree": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither"), None],
-        "verbose": ["verbose"],
-        "max_iter": [Interval(Integral, -1, None, closed="left")],
         "solver": [StrOptions(set(SOLVERS)), HasMethods("solve")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
     }
 
     # --- validate -------------------------------------------------------------------------
@@ -87,24 +57,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if isinstance(kernel, Vectorized) and not is_numeric(X):
             # A function of blocks may be about anything: strings, graphs, sets.
             X = np.asarray(X, dtype=object)
-            return X if isinstance(y, str) else (X, np.asarray(y))
+            if isinstance(y, str):
+                return X
+            check_consistent_length(X, y)
+            return X, np.asarray(y)
         if isinstance(kernel, Precomputed) and sp.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            skip_check_array=False,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            **options,
-        )
+        checked = checked_data(self, X, y, reset=reset, **options)
         data = checked if isinstance(y, str) else checked[0]
-        check_finite(data, type(self).__name__)
         if reset and isinstance(kernel, Precomputed) and data.shape[0] != data.shape[1]:
             raise ValueError(
                 "Precomputed matrix must be a square matrix. "
@@ -116,7 +76,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
-        return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        check_diagonal(gram.diagonal)
+        return gram
 
     def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
         """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
@@ -138,111 +100,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         coef[:, scaled] *= now[scaled] / before[scaled]
         return coef
 
-    def _threads(self) -> int:
-        """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
-        if self.n_jobs is None:
-            return available_cores()
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
-        return self.n_jobs if self.n_jobs > 0 else max(1, available_cores() + 1 + self.n_jobs)
-
-    def _solver(self, time_left: float | None) -> Solver:
-        """The solver named or given; tol, max_iter and max_time are the machine's."""
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
-        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
-
-    # --- solve ----------------------------------------------------------------------------
-
-    def _solve(
-        self,
-        tasks: Sequence[Task],
-        *,
-        in_parallel: bool,
-        data: tuple[Any, Any],
-        model: Callable[[list[Standing]], dict],
-    ) -> list[Solution]:
-        """Solve all tasks; keep what there is on Ctrl-C; tell callbacks and the progress bar.
-
-        `model` turns the state of every task into fitted attributes: callbacks that score a
-        model during the fit get one made of where the tasks stand.
-        """
-        began, stop = perf_counter(), Event()
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=data[0], y=data[1])
-        listening = bool(getattr(self, "_skl_callbacks", ()))
-        bar = GapBar(type(self).__name__, len(tasks)) if self.verbose else None
-        state: list[Standing] = [None] * len(tasks)
-
-        def told(number: int, progress: Progress) -> bool:
-            if watch := tasks[number].watch:
-                watch(progress)
-            if bar:
-                bar.update(number, progress)
-            if listening:
-                state[number] = progress
-                sub = context.subcontext(task_name=f"{tasks[number].name}, iteration")
-                sub.call_on_fit_task_begin(estimator=self)
-                if sub.call_on_fit_task_end(
-                    estimator=self,
-                    X=data[0],
-                    y=data[1],
-                    reconstruction_attributes=lambda: model(state),
-                ):
-                    stop.set()
-            return stop.is_set()
-
-        def run(number: int) -> Solution:
-            left = None if self.max_time is None else self.max_time - (perf_counter() - began)
-            task = tasks[number]
-            gram = task.gram()
-            solution = self._solver(left).solve(
-                task.problem, gram, start=task.start, observe=lambda now: told(number, now)
-            )
-            if solution.status is Status.CONVERGED:
-                solution = polish(task.problem, gram, solution)
-            elif solution.status is Status.INTERRUPTED:
-                stop.set()
-            state[number] = solution
-            return solution
-
-        with bar or nullcontext():
-            threads = self._threads() if in_parallel and not listening else 1
-            if threads == 1:
-                solutions = [run(number) for number in range(len(tasks))]
-            else:
-                solutions = _run_threads(run, len(tasks), threads, stop)
-        context.call_on_fit_task_end(
-            estimator=self,
-            X=data[0],
-            y=data[1],
-            reconstruction_attributes=lambda: model(list(solutions)),
-        )
-        for name, value in model(list(solutions)).items():
-            setattr(self, name, value)
-        self._certify(tasks, solutions, perf_counter() - began)
-        return solutions
-
-    def _certify(self, tasks: Sequence[Task], solutions: list[Solution], seconds: float) -> None:
-        """Certificates, history, and a warning that says what to do if it did not converge."""
-        self.certificates_ = [
-            Certificate.of(task.problem, solution)
-            for task, solution in zip(tasks, solutions, strict=True)
-        ]
-        self.certificate_ = Certificate.total(self.certificates_, seconds)
-        self.history_ = np.concatenate(
-            [_numbered(k, solution.history) for k, solution in enumerate(solutions)]
-        )
-        self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
-        if self.fit_status_:
-            proof = self.certificate_
-            warnings.warn(
-                f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
-                f"{proof.kkt_violation:.3g} (tol={self.tol:g}) and the duality gap "
-                f"{proof.gap:.3g} ({proof.relative_gap:.2%} of the objective). The model so far "
-                f"is usable; to come closer, {proof.status.advice}.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _finish(self, task: Any, gram: Gram, solution: Solution) -> Solution:
+        return polish(task.problem, gram, solution)
 
     # --- predict --------------------------------------------------------------------------
 
@@ -287,7 +146,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return {
             "support_": support.astype(np.int32),
             "support_vectors_": X[support],
-            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "dual_coef_": type(X)(dual_coef) if sp.issparse(X) else dual_coef,
             "shape_fit_": X.shape,
         }
 
@@ -306,6 +165,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if not isinstance(self._kernel(), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = self._linear_coef()
+        if sp.issparse(self.support_vectors_):
+            coef = type(self.support_vectors_)(coef)
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
 
@@ -315,28 +176,3 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
-
-
-def _numbered(problem: int, history: np.ndarray) -> np.ndarray:
-    """A history with the number of its binary problem in front."""
-    record = np.empty(len(history), [("problem", int), *history.dtype.descr])
-    record["problem"] = problem
-    for name in history.dtype.names or ():
-        record[name] = history[name]
-    return record
-
-
-def _run_threads(
-    run: Callable[[int], Solution], count: int, threads: int, stop: Event
-) -> list[Solution]:
-    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(run, number) for number in range(count)]
-        while True:
-            try:
-                return [future.result() for future in futures]
-            except KeyboardInterrupt:
-                stop.set()
-            except BaseException:
-                stop.set()
-                raise

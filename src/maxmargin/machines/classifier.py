@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.gram import Gram
-from maxmargin.machines.base import KernelMachine, Standing, Task
+from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
-from maxmargin.machines.validation import checked_weights
+from maxmargin.machines.tasks import Standing, Task
+from maxmargin.machines.validation import check_two_classes, checked_weights, class_numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
 
@@ -52,6 +52,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> DualProblem:
         """The dual problem of a binary machine; a row of sample weight two counts twice."""
 
+    def _encode(self, number: int, coef: np.ndarray) -> np.ndarray:
+        """Undo `_decode` for problem `number` of the last fit: where a warm start begins."""
+        return coef
+
     def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and offset of the decision function, from the dual variables."""
         return beta, float(offsets[0]) if len(offsets) else 0.0
@@ -83,22 +87,26 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
         solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self._calibration = Calibration.none()
         if self.probability:
             self._calibration = Calibration.cross_validated(self, X, labels, sample_weight)
         return self
+
+    @property
+    def probA_(self) -> np.ndarray:
+        """A of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.slopes
+
+    @property
+    def probB_(self) -> np.ndarray:
+        """B of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.shifts
 
     def _validate_training(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = self._validate(X, y)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(classes)} class ({classes[0]!r})"
-            )
+        classes, labels = class_numbers(y)
         previous = getattr(self, "classes_", None)
         if self.warm_start and previous is not None and not np.array_equal(classes, previous):
             raise ValueError(
@@ -112,13 +120,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
         """The weight of each row: its class's times its own."""
         weights = self.class_weight_[labels]
-        if sample_weight is None:
-            return weights
-        if len(np.unique(labels[sample_weight > 0])) == 1:
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class."
-            )
-        return weights * sample_weight
+        check_two_classes(labels, sample_weight)
+        return weights if sample_weight is None else weights * sample_weight
 
     def _scheme(self) -> OneVersusOne | OneVersusRest:
         if self.multiclass == "ovr" and len(self.classes_) > 2:
@@ -130,7 +133,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> list[Task]:
         splits = self._scheme().splits(labels)
         last = self._last_coefficients(bounds)
-        starts = [None] * len(splits) if last is None else self._scheme().gather(labels, last)
+        starts: list[np.ndarray | None] = [None] * len(splits)
+        if last is not None:
+            starts = [
+                self._encode(*part) for part in enumerate(self._scheme().gather(labels, last))
+            ]
         self._kernel_ = gram.kernel
         return [
             Task(
