@@ -1,9 +1,10 @@
 """The Gram matrix K_ij = k(x_i, x_j), which is never formed unless it is small.
 
 `Gram` gives what solvers need of K: blocks, whole rows, products K[:, j] @ c and the diagonal.
-Values are computed in tiles (one GEMM and one elementwise pass each) by all cores. Rows asked
-for one at a time are kept, least recently used first out, within a budget of memory: a matrix
-that does not fit costs recomputation, never memory.
+Values are computed by all cores, by the fused tile where kernel and data allow it (dense rows, a
+function of the inner product), else by one GEMM and one elementwise pass per block. Rows that
+cost more to compute than to read are kept within a budget of memory: a matrix that does not fit
+costs recomputation, never memory.
 
 Entries come in float32 (half the memory traffic, enough to choose steps) or float64 (to prove
 the result): the caller says which.
@@ -11,22 +12,22 @@ the result): the caller says which.
 
 from __future__ import annotations
 
-import os
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
-from pathlib import Path
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from maxmargin import tiles
+from maxmargin.kept_rows import KeptRows
 from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
+from maxmargin.resources import available_cores, available_memory, run_all
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
+WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
 class Gram:
@@ -71,16 +72,18 @@ class Gram:
         # Distances do not change when the mean is removed, but their rounding errors shrink.
         shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
         self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
+        self._form = form_of(self.kernel, X)
+        self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
         self._whole_matrix: np.ndarray | None = None
-        self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._costly = self._form is None or X.shape[1] >= WIDE
+        self._rows: KeptRows | None = None
 
     @property
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            everything = np.arange(self.n)
-            self._whole_matrix = self._tile(everything, everything, np.float64)
+            self._whole_matrix = self._compute(np.arange(self.n), None, np.float64)
         return self._whole_matrix
 
     @property
@@ -89,7 +92,9 @@ class Gram:
         if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
-            spread = row_norms(self._data(np.float32), squared=True).max(initial=0)
+            tiled = self._form is not None
+            norms = self._packed(np.float32)[:, -2] if tiled else row_norms(self.X, squared=True)
+            spread = float(norms.max(initial=0))
             if float(self.kernel.gamma) * spread * np.finfo(np.float32).eps > 1e-3:
                 return np.float64
         return np.float32
@@ -109,46 +114,71 @@ class Gram:
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
 
-    def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
+    def block(
+        self, i: Any, j: Any, dtype: type = np.float64, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
-        values: np.ndarray = np.empty((len(i), len(j)), dtype)
-
-        def fill(start: int, stop: int) -> None:
-            values[start:stop] = self._tile(i[start:stop], j, dtype)
-
-        self._each(fill, len(i), len(j))
+        if self._rows is None or self._rows.dtype != dtype:
+            return self._compute(i, j, dtype, out)
+        values = np.empty((len(i), len(j)), dtype) if out is None else out
+        missing = self._rows.take(i, j, values, self.threads)
+        values[missing] = self._compute(i[missing], j, dtype)
         return values
 
-    def dot(self, j: Any, coef: Any, dtype: type = np.float64) -> np.ndarray:
-        """K[:, j] @ coef as a float64 vector over all rows."""
+    def dot(
+        self,
+        j: Any,
+        coef: Any,
+        dtype: type = np.float64,
+        *,
+        rows: np.ndarray | None = None,
+        again: bool = False,
+    ) -> np.ndarray:
+        """K[rows, j] @ coef in float64, over all rows if none are given.
+
+        `again` says that the same j are likely to be asked for again.
+        """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            return self._whole[:, j] @ coef
-        values = np.empty(self.n)
+            return self._whole[slice(None) if rows is None else rows][:, j] @ coef
+        if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
+            return kept.dot(j, coef, self.threads)
+        n = self.n if rows is None else len(rows)
+        if self._form is not None:
+            self.evaluations += n * len(j)
+            left = self._packed(dtype, rows)
+            right = tiles.expand(self.X, self._form, dtype, self._mean, j, self.threads)
+            return tiles.dot(left, right, self._form, coef, self.threads)[:n]
+        i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
 
         def fill(start: int, stop: int) -> None:
-            tile = self._tile(np.arange(start, stop), j, dtype)
+            tile = self._evaluate(i[start:stop], j, dtype)
             values[start:stop] = tile @ coef.astype(dtype, copy=False)
 
-        self._each(fill, self.n, len(j))
+        self._each(fill, n, len(j))
         return values
 
     def row(self, i: int, dtype: type = np.float64) -> np.ndarray:
         """K[i, :], kept for the next time if the budget allows."""
         if self._whole is not None:
             return self._whole[i]
-        row = self._rows.get(i)
-        if row is not None and row.dtype == dtype:
-            self._rows.move_to_end(i)
-            return row
-        row = self.block(np.arange(self.n), [i], dtype)[:, 0]
-        self._rows[i] = row
-        while len(self._rows) > max(2, self.budget // row.nbytes):
-            self._rows.popitem(last=False)
-        return row
+        kept = self._kept(dtype)
+        return kept.rows[kept.fetch(np.array([i]))[0]]
+
+    def _kept(self, dtype: type) -> KeptRows:
+        """The rows kept in this precision."""
+        if self._rows is None or self._rows.dtype != dtype:
+            capacity = self.budget // (self.n * np.dtype(dtype).itemsize)
+            self._rows = KeptRows(
+                self.n,
+                min(max(capacity, 3), self.n),
+                dtype,
+                lambda numbers, out: self._compute(numbers, None, dtype, out),
+            )
+        return self._rows
 
     def _each(self, fill: Callable[[int, int], None], n: int, columns: int) -> None:
         """Call `fill(start, stop)` for tiles that cover range(n), on all threads."""
@@ -156,7 +186,35 @@ class Gram:
         tiles = [(start, min(start + step, n)) for start in range(0, n, step)]
         run_all(fill, tiles, self.threads)
 
-    def _tile(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
+    def _compute(
+        self, i: np.ndarray, j: np.ndarray | None, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[i, j] from the data, on all threads; every j if none are given."""
+        columns = self.n if j is None else len(j)
+        values = np.empty((len(i), columns), dtype) if out is None else out
+        if self._form is not None:
+            self.evaluations += len(i) * columns
+            left = self._packed(dtype, j)
+            right = tiles.expand(self.X, self._form, dtype, self._mean, i, self.threads)
+            return tiles.block(left, right, self._form, values, self.threads)
+        j = np.arange(self.n) if j is None else j
+
+        def fill(start: int, stop: int) -> None:
+            values[start:stop] = self._evaluate(i[start:stop], j, dtype)
+
+        self._each(fill, len(i), columns)
+        return values
+
+    def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows as the tile wants them; all of them are packed once."""
+        if rows is not None:
+            return tiles.pack(self.X, dtype, self._mean, rows, self.threads)
+        if dtype not in self._panels:
+            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean, threads=self.threads)
+        return self._panels[dtype]
+
+    def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
+        """K[i, j] by the kernel itself."""
         self.evaluations += len(i) * len(j)
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(i, j)].astype(dtype, copy=False)
@@ -177,6 +235,12 @@ class Gram:
         return self._single[rows]
 
 
+def form_of(kernel: Kernel, X: Any) -> tiles.Form | None:
+    """The kernel as the fused tile takes it; None if the tile cannot compute it on these data."""
+    dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
+    return tiles.form(kernel) if dense else None
+
+
 def cross_dot(
     kernel: Kernel, X: Any, Z: Any, coef: np.ndarray, threads: int | None = None
 ) -> np.ndarray:
@@ -192,47 +256,24 @@ def cross_dot(
     """
     products = np.zeros((X.shape[0], len(coef)))
     step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
+    form = form_of(kernel, X)
+    if form is not None:
+        dtype = np.result_type(X, Z).type
+        centre = Z.mean(axis=0, dtype=np.float64) if form.square and len(Z) else None
+        rows = tiles.expand(Z, form, dtype, centre)
 
     def fill(start: int) -> None:
-        products[start : start + step] = kernel(X[start : start + step], Z) @ coef.T
+        part = X[start : start + step]
+        if form is None:
+            products[start : start + step] = kernel(part, Z) @ coef.T
+            return
+        panels = tiles.pack(part, dtype, centre)
+        if len(coef) == 1:
+            products[start : start + step, 0] = tiles.dot(panels, rows, form, coef[0])[: len(part)]
+        else:
+            values = np.empty((len(Z), len(part)), dtype)
+            products[start : start + step] = (coef @ tiles.block(panels, rows, form, values)).T
 
     if Z.shape[0]:
         run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())
     return products
-
-
-def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
-    """Call `function(*task)` for every task, on several threads if there are several tasks."""
-    tasks = list(tasks)
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
-            function(*task)
-        return
-    for future in [_pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
-        future.result()
-
-
-@lru_cache(maxsize=8)
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """One pool per process: threads do not survive a fork."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def available_memory() -> int:
-    """Bytes that can be had without swapping, within the container's limit if there is one."""
-    meminfo, limit = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
-    if not meminfo.exists():
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    lines = (line.split() for line in meminfo.read_text().splitlines())
-    available = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
-    if limit.exists() and (text := limit.read_text().strip()).isdigit():
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        available = min(available, max(int(text) - used, 0))
-    return available
