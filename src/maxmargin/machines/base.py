@@ -125,7 +125,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         coef[:, self.support_] = self._dense_dual_coef()
         now = bounds[: len(before)]
         scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
-        coef[:, scaled] *= now[scaled] / before[scaled]
+        coef[:, scaled] = coef[:, scaled] / before[scaled] * now[scaled]  # a bound stays a bound
         return coef
 
     def _threads(self) -> int:
