@@ -56,7 +56,7 @@ def test_without_an_offset_the_street_runs_through_the_origin():
     distances = sign * (X @ machine.coef_[0]) / np.linalg.norm(machine.coef_)
     assert_allclose(machine.margin_, distances.min(), rtol=1e-6)
     with pytest.raises(ValueError, match="not separable"):
-        SVC(C=np.inf, kernel="linear", fit_intercept=False).fit(X + [10.0, 10.0], y)
+        SVC(C=np.inf, kernel="linear", fit_intercept=False).fit(X + 10.0, y)
 
 
 def test_in_the_space_of_a_kernel():

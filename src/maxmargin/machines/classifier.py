@@ -113,7 +113,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if len(classes) < 2:
             raise ValueError(
                 "The number of classes has to be greater than one; got "
-                f"{len(classes)} class ({classes[0]!r})"
+                f"{len(classes)} class ({classes.tolist()[0]!r})"
             )
         previous = getattr(self, "classes_", None)
         if self.warm_start and previous is not None and not np.array_equal(classes, previous):
@@ -234,7 +234,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     @available_if(_calibrated)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`."""
-        return np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _linear_coef(self) -> Any:
         """w of every binary machine."""
