@@ -104,7 +104,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
-        gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        with np.errstate(over="ignore"):
+            gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
         check_diagonal(gram.diagonal)
         return gram
 
