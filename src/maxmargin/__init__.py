@@ -1,5 +1,7 @@
 """Kernel machines for Python: exact, certified, fast, and readable."""
 
+from maxmargin.machines.linear_svc import LinearSVC
+from maxmargin.machines.linear_svr import LinearSVR
 from maxmargin.machines.nu_svc import NuSVC
 from maxmargin.machines.one_class import OneClassSVM
 from maxmargin.machines.svc import SVC
@@ -7,4 +9,4 @@ from maxmargin.machines.svr import SVR, NuSVR
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]

@@ -39,12 +39,6 @@ def primal_value(
     return quadratic + loss + float(offsets @ problem.sums)
 
 
-def duality_gap(problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> float:
-    """P − D at β, with the offsets that β implies."""
-    offsets = problem.offsets(beta, gradient)
-    return primal_value(problem, beta, gradient, offsets) + problem.objective(beta, gradient)
-
-
 @dataclass(frozen=True)
 class Certificate:
     """Primal and dual value of a fitted machine, and how far from optimal it can be.
@@ -74,7 +68,7 @@ class Certificate:
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         beta, gradient = solution.beta, solution.gradient
-        return cls._from_values(
+        return cls.from_values(
             primal=primal_value(problem, beta, gradient, solution.offsets),
             dual=-problem.objective(beta, gradient),
             kkt_violation=problem.violation(beta, gradient),
@@ -90,7 +84,7 @@ class Certificate:
         if len(parts) == 1:
             return parts[0]
         worst = max(parts, key=lambda part: (part.status is not Status.CONVERGED, part.gap))
-        return cls._from_values(
+        return cls.from_values(
             primal=sum(part.primal for part in parts),
             dual=sum(part.dual for part in parts),
             kkt_violation=max(part.kkt_violation for part in parts),
@@ -101,7 +95,8 @@ class Certificate:
         )
 
     @classmethod
-    def _from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+    def from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+        """With the gap that a primal and a dual value leave."""
         gap = primal - dual
         scale = max(abs(primal), abs(dual))
         relative = gap / scale if 0 < scale < np.inf else gap

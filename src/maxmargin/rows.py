@@ -1,97 +1,169 @@
-"""Rows of a kernel matrix that are kept once computed, in a fixed amount of memory.
+"""The rows of X, dense or CSR, float32 or float64: what the linear machines do with them.
 
-Worth it where an entry costs more to compute than to read: hundreds of columns, sparse rows, a
-user's own kernel. When there is no room left, the rows used longest ago make place.
+A linear machine never needs K: it keeps w = Σ β_i x_i and needs x_iᵀw and w += t x_i, one row at
+a time, in compiled loops. Here is the only place where dense and sparse rows differ. X is not
+copied (unless a CSR row names a column twice); sums are in float64 whatever X is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
-from maxmargin.resources import run_split
-
-GROUP = 4  # rows added at a time in the dtype of the rows, before float64 takes over
+BLOCK = 4096  # rows converted to float64 at a time
 
 
-class KeptRows:
-    """Up to `capacity` rows of length n; `compute(numbers, out)` computes those that are missing.
+class Rows:
+    """X as compiled loops take it.
+
+    Parameters
+    ----------
+    X : C-contiguous array or CSR matrix of shape (n, d)
 
     Examples
     --------
-    >>> kept = KeptRows(3, 2, np.float64, lambda numbers, out: np.eye(3).take(numbers, 0, out))
-    >>> kept.rows[kept.fetch(np.array([2, 0]))]
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
-    >>> kept.dot(np.array([1, 2]), np.array([5.0, 7.0]), threads=1)
-    array([0., 5., 7.])
+    >>> rows = Rows(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    >>> rows.scores(np.array([1.0, -1.0]))
+    array([-1., -3.])
+    >>> rows.combine(np.array([1.0, -1.0]))
+    array([ 1., -1.])
     """
 
-    def __init__(
-        self, n: int, capacity: int, dtype: Any, compute: Callable[[np.ndarray, Any], np.ndarray]
-    ) -> None:
-        self.rows = np.empty((capacity, n), dtype)
-        self.capacity, self.dtype = capacity, dtype
-        self.compute = compute
-        self.place = np.full(n, -1)  # of each row; −1 if it is not kept
-        self.owner = np.full(capacity, -1)  # the row in each place; −1 if it is empty
-        self.used = np.zeros(capacity, int)  # when each place was last asked for
-        self.time = 0
+    def __init__(self, X: Any) -> None:
+        self.sparse = sp.issparse(X)
+        if self.sparse and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        self.X = X
+        self.n, self.d = X.shape
+        if self.sparse:
+            self.parts = (X.data, X.indices, X.indptr)
+        else:
+            none = np.empty(0, np.int32)
+            self.parts = (X, none, none)
 
-    def fetch(self, numbers: np.ndarray) -> np.ndarray:
-        """The places of the rows with these numbers, at most `capacity` different ones."""
-        self.time += 1
-        kept = numbers[self.place[numbers] >= 0]
-        self.used[self.place[kept]] = self.time
-        missing = np.unique(numbers[self.place[numbers] < 0])
-        if len(missing):
-            oldest = np.sort(np.argsort(self.used, kind="stable")[: len(missing)])
-            evicted = self.owner[oldest]
-            self.place[evicted[evicted >= 0]] = -1
-            if oldest[-1] - oldest[0] < len(oldest):
-                self.compute(missing, self.rows[oldest[0] : oldest[-1] + 1])
-            else:
-                self.rows[oldest] = self.compute(missing, None)
-            self.owner[oldest], self.place[missing] = missing, oldest
-            self.used[oldest] = self.time
-        return self.place[numbers]
+    @property
+    def stored(self) -> int:
+        """Numbers held: n d, or the non-zeros."""
+        return self.parts[0].size
 
-    def dot(self, numbers: np.ndarray, coef: np.ndarray, threads: int) -> np.ndarray:
-        """Σ coef_j row_j in float64."""
-        places, out = self.fetch(numbers), np.zeros(self.rows.shape[1])
-        padded = np.zeros(-(-len(coef) // GROUP) * GROUP, self.rows.dtype)
-        padded[: len(coef)] = coef
-        places = np.resize(places, len(padded))
-        add = partial(_add, self.rows, places, padded, out)
-        run_split(add, len(out), len(out) * len(padded), threads)
-        return out
+    def scores(self, w: np.ndarray) -> np.ndarray:
+        """X w."""
+        return _scores(*self.parts, w, np.empty(self.n))
 
-    def take(
-        self, numbers: np.ndarray, columns: np.ndarray, out: np.ndarray, threads: int
-    ) -> np.ndarray:
-        """Put the kept rows' entries in some columns into `out`; which numbers are not kept."""
-        places = self.place[numbers]
-        gather = partial(_gather, self.rows, places, columns, out)
-        run_split(gather, len(places), out.size, threads)
-        return np.flatnonzero(places < 0)
+    def combine(self, beta: np.ndarray) -> np.ndarray:
+        """Xᵀβ."""
+        return _combine(*self.parts, beta, np.zeros(self.d))
 
+    def scores_of(self, some: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """x_iᵀw for some rows."""
+        return _scores_of(*self.parts, some, w, np.empty(len(some)))
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _add(rows, places, coef, out, start, stop):
-    for j in range(0, len(places), GROUP):
-        a, b, c, d = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
-        p, q, r, s = places[j], places[j + 1], places[j + 2], places[j + 3]
-        for i in range(start, stop):
-            out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
+    def add(self, some: np.ndarray, coef: np.ndarray, w: np.ndarray) -> None:
+        """w += Σ coef_i x_i over some rows."""
+        _add(*self.parts, some, coef, w)
+
+    def squared_norms(self) -> np.ndarray:
+        """‖x_i‖² of each row."""
+        return _squared_norms(*self.parts, np.empty(self.n))
+
+    def scatter(self, weights: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """Σ θ_i (x_i − centre)(x_i − centre)ᵀ, d × d, for weights θ ≥ 0.
+
+        The centre is 0 or the weighted mean: so sparse rows need not become dense.
+        """
+        products = np.zeros((self.d, self.d))
+        if self.sparse:
+            _add_products(*self.parts, weights, products)
+            products += np.tril(products, -1).T
+            return products - float(weights.sum()) * np.outer(centre, centre)
+        root = np.sqrt(weights)[:, None]
+        for start in range(0, self.n, BLOCK):
+            block = (self.X[start : start + BLOCK] - centre) * root[start : start + BLOCK]
+            products += block.T @ block
+        return products
 
 
 @njit(cache=True, nogil=True)
-def _gather(rows, places, columns, out, start, stop):
-    for i in range(start, stop):
-        if places[i] >= 0:
-            for j in range(len(columns)):
-                out[i, j] = rows[places[i], columns[j]]
+def row_dot(data, indices, indptr, i, w):
+    """x_iᵀw."""
+    if data.ndim == 2:
+        return _dense_dot(data[i], w)
+    total = 0.0
+    for k in range(indptr[i], indptr[i + 1]):
+        total += data[k] * w[indices[k]]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _dense_dot(x, w):
+    """Reassociation lets the sum be made in several lanes."""
+    total = 0.0
+    for k in range(len(w)):
+        total += x[k] * w[k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def row_add(data, indices, indptr, i, t, w):
+    """w += t x_i."""
+    if data.ndim == 2:
+        for k in range(len(w)):
+            w[k] += t * data[i, k]
+    else:
+        for k in range(indptr[i], indptr[i + 1]):
+            w[indices[k]] += t * data[k]
+
+
+@njit(cache=True, nogil=True)
+def _scores(data, indices, indptr, w, out):
+    for i in range(len(out)):
+        out[i] = row_dot(data, indices, indptr, i, w)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _combine(data, indices, indptr, beta, out):
+    for i in range(len(beta)):
+        if beta[i] != 0.0:
+            row_add(data, indices, indptr, i, beta[i], out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _scores_of(data, indices, indptr, some, w, out):
+    for k in range(len(some)):
+        out[k] = row_dot(data, indices, indptr, some[k], w)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add(data, indices, indptr, some, coef, w):
+    for k in range(len(some)):
+        row_add(data, indices, indptr, some[k], coef[k], w)
+
+
+@njit(cache=True, nogil=True)
+def _squared_norms(data, indices, indptr, out):
+    for i in range(len(out)):
+        out[i] = 0.0
+        if data.ndim == 2:
+            for k in range(data.shape[1]):
+                out[i] += float(data[i, k]) * float(data[i, k])
+        else:
+            for k in range(indptr[i], indptr[i + 1]):
+                out[i] += float(data[k]) * float(data[k])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add_products(data, indices, indptr, weights, products):
+    """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
+    for i in range(len(weights)):
+        for a in range(indptr[i], indptr[i + 1]):
+            value = weights[i] * data[a]
+            for b in range(indptr[i], a + 1):
+                products[indices[a], indices[b]] += value * data[b]
