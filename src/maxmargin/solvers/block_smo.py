@@ -41,7 +41,7 @@ class BlockSMO(Solver):
 
     def iterate(self, state: State) -> Iterator[None]:
         problem, rng = state.problem, np.random.default_rng(0)
-        space = np.empty(0)
+        space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
             room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
             W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
@@ -50,8 +50,8 @@ class BlockSMO(Solver):
             if len(W) < problem.size:
                 aim = max(aim, 0.05 * problem.violation(state.beta, state.gradient))
             rows = problem.row_of(W)
-            if space.size < len(W) ** 2 or space.dtype != state.dtype:
-                space = np.empty(len(W) ** 2, state.dtype)  # touching fresh memory is slow
+            if not space.size or space.dtype != state.dtype:
+                space = np.empty(min(self.largest, problem.size) ** 2, state.dtype)
             K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.block(rows, rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
