@@ -82,6 +82,15 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def thread_count(n_jobs: int | None) -> int:
+    """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
+    if n_jobs is None:
+        return available_cores()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
+
+
 def available_memory() -> int:
     """Bytes that can be had without swapping, within the container's limit if there is one."""
     meminfo, limit = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
