@@ -39,6 +39,8 @@ class StreamedMachine(ApproximableMachine):
     """What the `partial_fit` of SVC and SVR share."""
 
     _descents: dict[int, Descent]
+    feature_coef_: np.ndarray
+    intercept_: np.ndarray
 
     @property
     def _first(self) -> bool:
