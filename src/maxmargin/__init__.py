@@ -6,7 +6,17 @@ from maxmargin.machines.nu_svc import NuSVC
 from maxmargin.machines.one_class import OneClassSVM
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.svr import SVR, NuSVR
+from maxmargin.trace import trace
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC", "SVR", "LinearSVC", "LinearSVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "trace",
+]
