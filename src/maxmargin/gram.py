@@ -69,7 +69,7 @@ class Gram:
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        self._tiled = tiling(self.kernel, X)
+        self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
         self._whole_matrix: np.ndarray | None = None

@@ -31,6 +31,18 @@ class Rows(NamedTuple):
     values: np.ndarray
 
 
+def compress(X: np.ndarray, densest: float, threads: int = 1) -> sp.csr_array | None:
+    """A dense array as CSR; None if more than the share `densest` of its entries is not zero."""
+    indptr = np.zeros(len(X) + 1, np.int64)
+    run_split(partial(_count, X, indptr), len(X), X.size, threads)
+    np.cumsum(indptr, out=indptr)
+    if indptr[-1] > densest * X.size:
+        return None
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], X.dtype)
+    run_split(partial(_compress, X, indptr, indices, data), len(X), X.size, threads)
+    return sp.csr_array((data, indices, indptr), shape=X.shape)
+
+
 def pack(
     X: sp.csr_array,
     dtype: Any,
@@ -106,6 +118,23 @@ def dot(
 def _work(panels: np.ndarray, rows: Rows) -> float:
     """Nanoseconds, roughly, at twenty multiplications each."""
     return len(panels) * panels.shape[2] * len(rows.values) / 20
+
+
+@njit(cache=True, nogil=True)
+def _count(X, indptr, start, stop):
+    for i in range(start, stop):
+        for k in range(X.shape[1]):
+            indptr[i + 1] += X[i, k] != 0
+
+
+@njit(cache=True, nogil=True)
+def _compress(X, indptr, indices, data, start, stop):
+    for i in range(start, stop):
+        place = indptr[i]
+        for k in range(X.shape[1]):
+            if X[i, k] != 0:
+                indices[place], data[place] = k, X[i, k]
+                place += 1
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
 
 from maxmargin import sparse_tiles, tiles
 from maxmargin.kernels import Kernel
@@ -55,7 +56,8 @@ class Sparse:
 
     def like(self, X: Any) -> Sparse:
         """Other rows, laid out in the same way."""
-        return Sparse(canonical(X), self.form)
+        compressed = X if sp.issparse(X) else sparse_tiles.compress(X, 1.0)
+        return Sparse(canonical(compressed), self.form)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
         return sparse_tiles.pack(self.X, dtype, numbers, threads)
@@ -70,17 +72,19 @@ class Sparse:
         return sparse_tiles.dot(left, right, self.form, coef, threads)
 
 
-def tiling(kernel: Kernel, X: Any) -> Dense | Sparse | None:
+def tiling(kernel: Kernel, X: Any, threads: int = 1) -> Dense | Sparse | None:
     """The rows of X as a tile takes them; None if no tile computes this kernel on them."""
     form = tiles.form(kernel)
     if form is None or X.dtype not in (np.float32, np.float64) or 0 in X.shape:
         return None
+    short = X.shape[1] <= LONGEST
     if sp.issparse(X):
-        return Sparse(canonical(X), form) if X.shape[1] <= LONGEST else None
-    if np.count_nonzero(X) <= SPARSE * X.size and X.shape[1] <= LONGEST:
-        norms = np.einsum("ij,ij->i", X, X)
-        if -form.square * norms.max() <= HARMLESS:
-            return Sparse(canonical(X), form)
+        return Sparse(canonical(X), form) if short else None
+    compressed = sparse_tiles.compress(X, SPARSE, threads) if short else None
+    if compressed is not None and (
+        not form.square or -form.square * row_norms(compressed, squared=True).max() <= HARMLESS
+    ):
+        return Sparse(compressed, form)
     return Dense(X, form, X.mean(axis=0, dtype=np.float64) if form.square else None)
 
 
