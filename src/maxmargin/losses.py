@@ -1,0 +1,197 @@
+"""Losses: what a machine pays for answering f where the truth is y.
+
+Each loss L(y, f) is convex in f and knows
+
+    value       L(y, f)
+    derivative  ∂L/∂f, at a kink the subgradient nearest to zero
+    conjugate   L*(y, s) = sup_f  s f − L(y, f), infinite outside its domain
+
+so that L(y, f) + L*(y, s) ≥ s f for all f and s (Fenchel), with equality exactly where s is a
+(sub)derivative at f. A primal solver follows the derivative; a dual value is a sum of conjugates.
+
+>>> import numpy as np
+>>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+>>> Hinge().value(1.0, margins)
+array([2., 1., 0., 0.])
+>>> Logistic().value(1.0, margins).round(3)
+array([1.313, 0.693, 0.313, 0.127])
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, logsumexp, softmax, xlogy
+
+__all__ = [
+    "EpsilonInsensitive",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "PiecewiseLoss",
+    "Softmax",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+]
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A convex function of the answer f for each truth y; see the module's page."""
+
+    @abstractmethod
+    def value(self, y: Any, f: Any) -> np.ndarray:
+        """L(y, f) for each row."""
+
+    @abstractmethod
+    def derivative(self, y: Any, f: Any) -> np.ndarray:
+        """∂L/∂f for each row, the subgradient nearest to zero at a kink."""
+
+    @abstractmethod
+    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+        """sup_f s f − L(y, f) for each row; infinite outside the domain."""
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """L = log(1 + exp(−y f)) = −log σ(y f), y = ±1."""
+
+    def value(self, y: Any, f: Any) -> np.ndarray:
+        return np.logaddexp(0.0, -np.multiply(y, f))
+
+    def derivative(self, y: Any, f: Any) -> np.ndarray:
+        return -y * expit(-np.multiply(y, f))
+
+    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+        """L* = p log p + (1 − p) log(1 − p) with p = −y s in [0, 1]."""
+        p = -np.multiply(y, s)
+        inside = np.clip(p, 0.0, 1.0)
+        entropy = xlogy(inside, inside) + xlogy(1 - inside, 1 - inside)
+        return np.where(p == inside, entropy, np.inf)
+
+
+@dataclass(frozen=True)
+class Softmax(Loss):
+    """L = −log softmax(f)_y = log Σ_k exp(f_k) − f_y, y the number of a class, f a row of scores.
+
+    With two classes and f = (0, g) it is the logistic loss of g.
+    """
+
+    def value(self, y: Any, f: Any) -> np.ndarray:
+        f = np.asarray(f, float)
+        return logsumexp(f, axis=-1) - np.take_along_axis(f, _column(y), -1)[..., 0]
+
+    def derivative(self, y: Any, f: Any) -> np.ndarray:
+        return softmax(np.asarray(f, float), axis=-1) - _one_hot(y, np.shape(f)[-1])
+
+    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+        """L* = Σ_k p_k log p_k with p = s + e_y, a probability vector."""
+        p = np.asarray(s, float) + _one_hot(y, np.shape(s)[-1])
+        inside = (p >= 0).all(axis=-1) & np.isclose(p.sum(axis=-1), 1.0, rtol=0, atol=1e-9)
+        p = np.clip(p, 0.0, None)
+        return np.where(inside, xlogy(p, p).sum(axis=-1), np.inf)
+
+
+def _column(y: Any) -> np.ndarray:
+    return np.asarray(y, np.intp)[..., None]
+
+
+def _one_hot(y: Any, classes: int) -> np.ndarray:
+    return (np.arange(classes) == _column(y)).astype(float)
+
+
+@dataclass(frozen=True)
+class PiecewiseLoss(Loss):
+    """A loss of linear or quadratic pieces.
+
+    Of the residual r = y − f it counts what is beyond a tube of half-width ε,
+
+        L = h(max(0, |r| − ε)),   h(t) = t, or t² / 2κ
+
+    on both sides, or only on the side where y f is too small. The conjugate is
+
+        L* = y s + ε|s| + ½κ s²   for s in [lowest, highest]
+
+    and so the dual of a machine with such a loss is a quadratic program in a box.
+
+    Attributes
+    ----------
+    epsilon : ε ≥ 0
+    kappa : κ, 0 for linear pieces
+    """
+
+    kappa: ClassVar[float] = 0.0
+
+    @property
+    def epsilon(self) -> float:
+        """ε, half the width of the tube."""
+        return 0.0
+
+    def domain(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest and the largest derivative there is, for each row."""
+        steepest = np.full(np.shape(y), np.inf if self.kappa else 1.0)
+        return -steepest, steepest
+
+    def value(self, y: Any, f: Any) -> np.ndarray:
+        s, excess = self._side(y, f)
+        return np.abs(s) * (excess**2 / (2 * self.kappa) if self.kappa else excess)
+
+    def derivative(self, y: Any, f: Any) -> np.ndarray:
+        s, excess = self._side(y, f)
+        return s * excess / self.kappa if self.kappa else s
+
+    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+        y, s = np.asarray(y, float), np.asarray(s, float)
+        lowest, highest = self.domain(y)
+        quadratic = y * s + self.epsilon * np.abs(s) + 0.5 * self.kappa * s * s
+        return np.where((s >= lowest) & (s <= highest), quadratic, np.inf)
+
+    def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Which way the loss falls (−1, 0 or +1) and how far f is outside the tube."""
+        y = np.asarray(y, float)
+        residual = y - f
+        lowest, highest = self.domain(y)
+        excess = np.abs(residual) - self.epsilon
+        counted = (excess > 0) & np.where(residual > 0, lowest < 0, highest > 0)
+        return np.where(counted, -np.sign(residual), 0.0), np.maximum(excess, 0.0)
+
+
+@dataclass(frozen=True)
+class Squared(PiecewiseLoss):
+    """L = ½(y − f)²."""
+
+    kappa: ClassVar[float] = 1.0
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(PiecewiseLoss):
+    """L = max(0, |y − f| − ε)."""
+
+    epsilon: float = 0.0
+
+
+@dataclass(frozen=True)
+class SquaredEpsilonInsensitive(EpsilonInsensitive):
+    """L = max(0, |y − f| − ε)²."""
+
+    kappa: ClassVar[float] = 0.5
+
+
+@dataclass(frozen=True)
+class Hinge(PiecewiseLoss):
+    """L = max(0, 1 − y f), y = ±1: of the residual y − f, the side where y f < 1."""
+
+    def domain(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        lowest, highest = super().domain(y)
+        return np.where(np.asarray(y) > 0, lowest, 0.0), np.where(np.asarray(y) > 0, 0.0, highest)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Hinge):
+    """L = max(0, 1 − y f)², y = ±1."""
+
+    kappa: ClassVar[float] = 0.5

@@ -1,0 +1,153 @@
+"""What the solvers of the linear machines share: the clock, the limits, the record, the proof.
+
+As in `base`, a solver is a frozen dataclass of its options whose `iterate` is a generator, and
+`solve` drives it. Here the proof is the duality gap: it is computed anew from β (and w, b) each
+time, in float64, and the solve ends when it is ≤ tol relative to the primal value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from maxmargin.primal import Point, PrimalProblem
+from maxmargin.problem import Status
+from maxmargin.rows import Rows
+from maxmargin.solvers.base import HISTORY
+
+SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs nothing
+
+
+@dataclass
+class LinearState:
+    """Where a solve stands. Solvers change β and passes, the driver the rest.
+
+    Attributes
+    ----------
+    beta : the dual point, feasible or nearly so
+    coef, offset : w and b, if the solver does not want those that β implies
+    aim : relative gap to come to
+    passes : passes over the data so far
+    relative_gap : when it was last computed
+    """
+
+    problem: PrimalProblem
+    rows: Rows
+    beta: np.ndarray
+    coef: np.ndarray | None = None
+    offset: float | None = None
+    aim: float = 0.0
+    passes: float = 0.0
+    relative_gap: float = np.inf
+
+    def point(self) -> Point:
+        """What has been reached, evaluated from scratch."""
+        return self.problem.point(self.rows, self.beta, self.coef, self.offset)
+
+
+@dataclass(frozen=True)
+class LinearProgress:
+    """What an observer is told each time the gap has been computed."""
+
+    state: LinearState
+    point: Point
+    tol: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class LinearSolution:
+    """The best model and the best bound that were found.
+
+    Attributes
+    ----------
+    point : Point
+    status : Status
+    n_iter : int, passes over the data, rounded up
+    seconds : float
+    history : structured ndarray, one record per evaluation of the gap
+    """
+
+    point: Point
+    status: Status
+    n_iter: int
+    seconds: float
+    history: np.ndarray
+
+
+LinearObserver = Callable[[LinearProgress], bool | None]
+
+
+@dataclass(frozen=True)
+class LinearSolver(ABC):
+    """Options every linear solver has.
+
+    Parameters
+    ----------
+    tol : relative duality gap to reach
+    max_iter : most passes over the data; −1 for no limit
+    max_time : most seconds to take, or None
+    """
+
+    tol: float = 1e-6
+    max_iter: int = 1000
+    max_time: float | None = None
+
+    @abstractmethod
+    def iterate(self, state: LinearState) -> Iterator[bool]:
+        """Improve `state`; yield often, True when it is worth computing the gap."""
+
+    def solve(
+        self,
+        problem: PrimalProblem,
+        rows: Rows,
+        *,
+        start: np.ndarray | None = None,
+        observe: LinearObserver | None = None,
+    ) -> LinearSolution:
+        """Minimise P from the dual point `start` (0 by default), telling `observe` how it goes.
+
+        An observer that returns True ends the solve with status `interrupted`.
+        """
+        began = perf_counter()
+        beta = np.zeros(rows.n) if start is None else problem.feasible(start)
+        aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-14)
+        state = LinearState(problem, rows, beta, aim=aim)
+        best = problem.point(rows, beta)
+        history: list[tuple] = []
+        limit = np.inf if self.max_iter < 0 else self.max_iter
+        status = Status.STAGNATED
+        try:
+            for worth in self.iterate(state):
+                seconds = perf_counter() - began
+                late = self.max_time is not None and seconds >= self.max_time
+                if not (worth or late or state.passes >= limit):
+                    continue
+                best = best.better(state.point())
+                state.relative_gap = best.relative_gap
+                history.append((best.dual, best.gap, best.violation, state.passes, seconds))
+                if best.relative_gap <= aim:
+                    break
+                if observe and observe(LinearProgress(state, best, self.tol, seconds)):
+                    status = Status.INTERRUPTED
+                elif late:
+                    status = Status.OUT_OF_TIME
+                elif state.passes >= limit:
+                    status = Status.OUT_OF_ITERATIONS
+                else:
+                    continue
+                break
+        except KeyboardInterrupt:
+            best, status = best.better(state.point()), Status.INTERRUPTED
+        converged = best.relative_gap <= self.tol and status is not Status.INTERRUPTED
+        return LinearSolution(
+            point=best,
+            status=Status.CONVERGED if converged else status,
+            n_iter=int(np.ceil(state.passes)),
+            seconds=perf_counter() - began,
+            history=np.array(history, HISTORY),
+        )

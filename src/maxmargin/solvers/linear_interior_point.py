@@ -1,0 +1,163 @@
+"""Interior point: the solver of the linear machines with few columns.
+
+Split β = Σ σ α into parts that are not negative: one part where the loss has one side (σ = y of a
+classifier), two where it has both. With multipliers z of α ≥ 0 and v of α ≤ c the optimality
+conditions of the dual are
+
+    σ (x'w + b) + q α + p − z + v = 0,   w = Σ σ α x,   Σ σ α = 0,   α z = 0,   (c − α) v = 0
+
+with p = ε − σ y. Newton's method on these, with the products held at a μ that falls to zero,
+needs Δα = θ (h − σ (x'Δw + Δb)) with θ = 1 / (q + z/α + v/(c − α)), and what remains is a system
+in the columns only:
+
+    | I + X'ΘX   X'θ |  | Δw |     | X'g |
+    |   θ'X      Σθ  |  | Δb |  =  | Σ g |,      g = σ θ h
+
+so each of the twenty or thirty iterations costs n d² (sparse: the squared row lengths) and d³,
+whatever C is: coordinate descent slows down as C grows, this does not.
+
+References: S. Mehrotra, On the implementation of a primal-dual interior point method, SIAM J.
+Optim. 2 (1992), 575–601. M. C. Ferris, T. S. Munson, Interior-point methods for massive support
+vector machines, SIAM J. Optim. 13 (2002), 783–804.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from maxmargin.primal import PrimalProblem
+from maxmargin.rows import Rows
+from maxmargin.solvers.linear import LinearSolver, LinearState
+
+TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step may go
+
+
+@dataclass(frozen=True)
+class LinearInteriorPoint(LinearSolver):
+    """Mehrotra's predictor-corrector method in the space of the columns."""
+
+    def iterate(self, state: LinearState) -> Iterator[bool]:
+        now = Interior(state.problem, state.rows)
+        while now.mu > 0:
+            try:
+                now.step()
+            except LinAlgError:  # θ spans more magnitudes than float64 has digits
+                return
+            state.passes += 1
+            state.beta = now.beta()
+            yield now.mu * len(now.alpha) <= state.aim * abs(now.value())
+
+
+class Interior:
+    """α strictly inside its box, multipliers z and v, and the model w, b."""
+
+    def __init__(self, problem: PrimalProblem, rows: Rows) -> None:
+        self.problem, self.rows = problem, rows
+        lower, upper = problem.bounds
+        up, down = np.flatnonzero(upper > 0), np.flatnonzero(lower < 0)
+        self.part = np.concatenate([up, down])  # the row behind each α
+        self.sign = np.repeat([1.0, -1.0], [len(up), len(down)])
+        self.most = np.concatenate([upper[up], -lower[down]])
+        self.boxed = bool(np.isfinite(self.most).all())
+        self.q = problem.curvature[self.part]
+        self.p = problem.loss.epsilon - self.sign * problem.y[self.part]
+        # Far from feasible but well centred: better than a good point near the walls.
+        self.alpha = 0.5 * self.most if self.boxed else np.ones(len(self.part))
+        self.z = np.ones(len(self.part))
+        self.v = self.boxed * np.ones(len(self.part))
+        self.w, self.b = rows.combine(self.fold(self.alpha)), 0.0
+
+    def fold(self, alpha: np.ndarray) -> np.ndarray:
+        """Σ σ α over the parts of each row."""
+        return np.bincount(self.part, self.sign * alpha, self.rows.n)
+
+    def slope(self) -> np.ndarray:
+        """Of the dual's negative along each α, given w and b."""
+        scores = self.rows.scores(self.w) + self.b
+        return self.sign * scores[self.part] + self.q * self.alpha + self.p
+
+    @property
+    def room(self) -> np.ndarray:
+        """c − α, or 1 where there is no c."""
+        return self.most - self.alpha if self.boxed else np.ones(len(self.alpha))
+
+    @property
+    def mu(self) -> float:
+        """Mean of the products that vanish at the optimum."""
+        return float(self.alpha @ self.z + self.room @ self.v) / len(self.alpha)
+
+    def value(self) -> float:
+        """The dual's negative."""
+        quadratic = 0.5 * float(self.w @ self.w + self.q @ self.alpha**2)
+        return quadratic + float(self.p @ self.alpha)
+
+    def beta(self) -> np.ndarray:
+        """β, with the parts that are going to a bound set on it."""
+        alpha, reach = self.alpha, self.most if self.boxed else self.alpha.mean()
+        alpha = np.where(alpha < self.z * reach, 0.0, alpha)
+        if self.boxed:
+            alpha = np.where(self.room < self.v * reach, self.most, alpha)
+        return self.fold(alpha)
+
+    def step(self) -> None:
+        """Predict with μ = 0 to see how far one can go, then correct toward the centre."""
+        room, mu = self.room, self.mu
+        theta = 1 / (self.q + self.z / self.alpha + self.v / room)
+        solve = self._newton(theta)
+        d_alpha, d_z, d_v, *_ = solve(-self.alpha * self.z, -room * self.v)
+        share = self._reach(d_alpha, d_z, d_v)
+        ahead = (self.alpha + share * d_alpha) @ (self.z + share * d_z)
+        if self.boxed:
+            ahead += (room - share * d_alpha) @ (self.v + share * d_v)
+        centre = (ahead / len(self.alpha) / mu) ** 3 * mu / (1 + self.boxed)
+        d_alpha, d_z, d_v, d_w, d_b = solve(
+            centre - self.alpha * self.z - d_alpha * d_z,
+            self.boxed * (centre - room * self.v + d_alpha * d_v),
+        )
+        share = min(1.0, TO_THE_WALL * self._reach(d_alpha, d_z, d_v))
+        self.alpha += share * d_alpha
+        self.z += share * d_z
+        self.v += share * d_v
+        self.b += share * d_b
+        self.w = self.rows.combine(self.fold(self.alpha))
+
+    def _newton(self, theta):
+        """The solver of the linear system at this point, for any right-hand side."""
+        rows, sign, part = self.rows, self.sign, self.part
+        room, residual = self.room, self.slope() - self.z + self.v
+        missing = -float(self.fold(self.alpha).sum())
+        by_row = np.bincount(part, theta, rows.n)
+        matrix = rows.weighted_products(by_row)
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        column, total = rows.combine(by_row), float(by_row.sum())
+        if self.problem.fit_intercept:
+            matrix -= np.outer(column, column / total)
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+
+        def solve(at_zero, at_most):
+            h = at_zero / self.alpha - at_most / room - residual
+            g = self.fold(theta * h)
+            d_b, right = 0.0, rows.combine(g)
+            if self.problem.fit_intercept:
+                lack = float(g.sum()) - missing
+                d_w = cho_solve(factor, right - column * (lack / total), check_finite=False)
+                d_b = (lack - float(column @ d_w)) / total
+            else:
+                d_w = cho_solve(factor, right, check_finite=False)
+            d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
+            d_z = (at_zero - self.z * d_alpha) / self.alpha
+            d_v = (at_most + self.v * d_alpha) / room
+            return d_alpha, d_z, d_v, d_w, d_b
+
+        return solve
+
+    def _reach(self, d_alpha, d_z, d_v) -> float:
+        """The share of the step that makes the first of α, c − α, z, v zero; at most 1."""
+        pairs = [(self.alpha, d_alpha), (self.z, d_z)]
+        if self.boxed:
+            pairs += [(self.room, -d_alpha), (self.v, d_v)]
+        return min(float(np.min(x[dx < 0] / -dx[dx < 0], initial=1.0)) for x, dx in pairs)
