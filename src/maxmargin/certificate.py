@@ -39,12 +39,6 @@ def primal_value(
     return quadratic + loss + float(offsets @ problem.sums)
 
 
-def duality_gap(problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> float:
-    """P − D at β, with the offsets that β implies."""
-    offsets = problem.offsets(beta, gradient)
-    return primal_value(problem, beta, gradient, offsets) + problem.objective(beta, gradient)
-
-
 @dataclass(frozen=True)
 class Certificate:
     """Primal and dual value of a fitted machine, and how far from optimal it can be.

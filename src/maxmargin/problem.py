@@ -93,21 +93,26 @@ class DualProblem:
     def feasible(self, beta: np.ndarray | None = None) -> np.ndarray:
         """A feasible point near `beta` (near 0 by default): clipped to the box, sums repaired.
 
-        A missing sum is spread first over the variables that are not zero, then over all, in
-        proportion to the room each has; so a sparse point stays sparse if it can.
+        A missing sum is spread first over the free variables, then over those that are not zero,
+        then over all, in proportion to the room each has: what is at a bound stays there if it
+        can, and a sparse point stays sparse. What is less than the rounding of the sum is left.
         """
         beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
         beta = np.clip(beta, self.lower, self.upper)
         for g, total in enumerate(self.sums):
             inside = self.group == g
-            for among in (inside & (beta != 0), inside):
-                missing = total - beta[among].sum() - beta[inside & ~among].sum()
+            free = inside & (self.lower < beta) & (beta < self.upper)
+            for among in (free, inside & (beta != 0), inside):
+                missing = total - beta[inside].sum()
                 bound = self.upper if missing > 0 else self.lower
                 room = np.where(among, np.minimum(np.abs(bound - beta), abs(missing)), 0.0)
-                if missing == 0 or room.sum() == 0:
-                    continue
-                move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
-                beta = np.clip(beta + move, self.lower, self.upper)
+                if abs(missing) <= np.finfo(float).eps * np.abs(beta[inside]).sum():
+                    break
+                if room.sum() > 0:
+                    move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
+                    beta = np.clip(beta + move, self.lower, self.upper)
+                if room.sum() >= abs(missing):
+                    break
         return beta
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
@@ -175,7 +180,8 @@ class Solution:
     n_iter : int, steps taken
     kernel_evaluations : int
     seconds : float
-    history : structured ndarray with one record per outer iteration (see `solvers.base`)
+    history : structured ndarray with one record per outer iteration (see `solvers.progress`)
+    why : str, what ended it
     """
 
     beta: np.ndarray
@@ -186,3 +192,4 @@ class Solution:
     kernel_evaluations: int
     seconds: float
     history: np.ndarray
+    why: str

@@ -18,7 +18,7 @@ from scipy.linalg import pinvh
 
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.problem import DualProblem, Solution
-from maxmargin.solvers.base import exact_gradient
+from maxmargin.solvers.state import exact_gradient
 
 MOST_FREE = 400
 ROUNDS = 30
