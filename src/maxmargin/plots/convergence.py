@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-#: What a history may hold, in the order of drawing: how it is named, and whether it falls to 0.
+#: What a history may hold, in the order of drawing, and the scale of its axis.
 QUANTITIES = {
-    "objective": ("dual objective", False),
-    "loss": ("loss", False),
-    "gap": ("duality gap", True),
-    "violation": ("KKT violation", True),
-    "movement": ("movement Σ|Δα| + |Δb|", True),
-    "accuracy": ("training accuracy", False),
+    "objective": "linear",
+    "loss": "linear",
+    "gap": "log",
+    "violation": "log",
+    "movement": "log",
+    "accuracy": "percent",
 }
 
 
 class ConvergenceDisplay:
     """The way of a solver: one panel per quantity, one point per sweep.
 
-    Gap, violation and movement have logarithmic axes. The movement says that the variables have
-    stopped, not that they have arrived: look at the gap beside it.
+    Objective is the dual value, loss the primal one without ½‖w‖², gap their distance, violation
+    the worst one of the KKT conditions, movement Σ|Δα| + |Δb| over the sweep. Movement says that
+    the variables have stopped, not that they have arrived: look at the gap beside it.
 
     Use `from_history` or `from_estimator` to create one.
 
@@ -56,7 +57,7 @@ class ConvergenceDisplay:
     >>> machine = SVC(solver="second-order").fit(*make_moons(60, noise=0.2, random_state=0))
     >>> display = ConvergenceDisplay.from_estimator(machine)
     >>> sorted(display.lines_)
-    ['gap', 'objective', 'violation']
+    ['gap', 'movement', 'objective', 'violation']
     """
 
     def __init__(self, *, curves: Mapping[str, NDArray[np.float64]]) -> None:
@@ -141,25 +142,32 @@ class ConvergenceDisplay:
             Itself.
         """
         require_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
+
         if ax is None:
             from matplotlib import pyplot
 
             size = (5, 1.2 + 1.3 * len(self.curves))
-            _, ax = pyplot.subplots(
-                len(self.curves), sharex=True, figsize=size, layout="constrained", squeeze=False
+            _, axes = pyplot.subplots(
+                len(self.curves), sharex=True, figsize=size, layout="constrained"
             )
+            ax = np.ravel(axes).tolist()
         self.axes_ = np.ravel(np.asarray(ax, dtype=object))
         if len(self.axes_) != len(self.curves):
             raise ValueError(f"{len(self.curves)} quantities need as many axes: {len(self.axes_)}")
         self.figure_: Figure | Any = self.axes_[0].figure
         self.lines_: dict[str, Line2D] = {}
-        for axes, (quantity, values) in zip(self.axes_, self.curves.items(), strict=True):
-            label, falls = QUANTITIES[quantity]
-            drawn = np.where(values > 0, values, np.nan) if falls else values
-            (self.lines_[quantity],) = axes.plot(drawn, label=name)
-            axes.set_ylabel(label)
-            axes.grid(alpha=0.5)
-            if falls:
-                axes.set_yscale("log")
+        for panel, (quantity, values) in zip(self.axes_, self.curves.items(), strict=True):
+            scale = QUANTITIES[quantity]
+            drawn = np.where(values > 0, values, np.nan) if scale == "log" else values
+            (self.lines_[quantity],) = panel.plot(drawn, label=name)
+            panel.set_ylabel(quantity)
+            panel.grid(alpha=0.5)
+            if scale == "log":
+                panel.set_yscale("log")
+                panel.yaxis.set_major_locator(LogLocator(numticks=5))
+                panel.yaxis.set_minor_formatter(NullFormatter())
+            elif scale == "percent":
+                panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         self.axes_[-1].set_xlabel("sweep")
         return self

@@ -41,8 +41,8 @@ class LossDisplay:
     >>> from maxmargin.losses import Hinge, Logistic
     >>> from maxmargin.plots import LossDisplay
     >>> display = LossDisplay.from_losses({"hinge": Hinge(), "logistic": Logistic()})
-    >>> display.values["hinge"].max(), display.at.min()
-    (4.0, -3.0)
+    >>> float(display.values["hinge"].max())
+    4.0
     """
 
     def __init__(

@@ -183,9 +183,7 @@ class MarginDisplay:
             "misclassified": self.support[~on & (margins <= 0)],
         }
 
-    def plot(
-        self, *, ax: Axes | None = None, slack: bool = False, legend: bool = True
-    ) -> Self:
+    def plot(self, *, ax: Axes | None = None, slack: bool = False, legend: bool = True) -> Self:
         """Draw it.
 
         Parameters
@@ -296,9 +294,7 @@ class MarginDisplay:
             if len(line):
                 nearest = line[np.argmin(np.sum((line - self.X[i]) ** 2, axis=1))]
                 segments.append(np.stack([self.X[i], nearest]))
-        lines = LineCollection(
-            segments, colors=ink(), linewidths=0.7, alpha=0.7, label="slack"
-        )
+        lines = LineCollection(segments, colors=ink(), linewidths=0.7, alpha=0.7, label="slack")
         ax.add_collection(lines, autolim=False)
         return lines
 
@@ -315,4 +311,3 @@ def _check_binary_machine(machine: Any, caller: str) -> None:
             f"{caller} draws binary machines; this one has {len(machine.classes_)} classes. "
             "maxmargin.plots.RegionsDisplay draws its regions."
         )
-

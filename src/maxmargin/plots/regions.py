@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Scheme = Literal["one-versus-one", "one-versus-rest", "joint"]
+SCHEMES: dict[str, Scheme] = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}
 
 
 class RegionsDisplay:
@@ -151,10 +152,7 @@ class RegionsDisplay:
         check_is_fitted(machine)
         if not hasattr(machine, "classes_"):
             raise TypeError(f"{cls.__name__} draws classifiers; {type(machine).__name__} is none.")
-        if scheme is None:
-            scheme = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}.get(
-                getattr(machine, "multiclass", ""), "joint"
-            )
+        scheme = scheme or SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
         xx, yy, rows = plane(X, grid_resolution)
         winner = np.searchsorted(machine.classes_, estimator.predict(rows)).reshape(xx.shape)
         decisions = _decisions(estimator, machine, rows, scheme)
@@ -213,7 +211,8 @@ class RegionsDisplay:
         ]
         self.points_: list[PathCollection] = [
             ax.scatter(
-                *self.X[self.labels == k].T,
+                self.X[self.labels == k, 0],
+                self.X[self.labels == k, 1],
                 c=color,
                 marker=class_shape(k),
                 s=24,
