@@ -39,12 +39,14 @@ def nu_svc(y: np.ndarray, bound: np.ndarray, nu: float, count: float) -> DualPro
     decision function of a C-SVC with C = 1/ρ. ν bounds the share of margin errors from above
     and that of support vectors from below.
     """
-    total, room = nu * count / 2, min(bound[y > 0].sum(), bound[y < 0].sum())
-    if total > room:
+    room = min(bound[y > 0].sum(), bound[y < 0].sum())
+    largest = float(2 * room / count)
+    if nu > largest:
         raise ValueError(
-            f"specified nu is infeasible: nu={nu:g}, but the smaller of the two classes has only "
-            f"rows enough for nu={2 * room / count:.6g}, the largest feasible one"
+            f"specified nu is infeasible: nu={nu}, but the smaller of the two classes has rows "
+            f"enough for nu={largest} at most"
         )
+    total = min(nu * count / 2, room)
     return DualProblem(
         linear=np.zeros(len(y)),
         lower=np.where(y > 0, 0.0, -bound),

@@ -61,6 +61,15 @@ __all__ = [
 class Kernel:
     """A positive semidefinite function of two rows; see the module's page."""
 
+    def __post_init__(self) -> None:
+        gamma = getattr(self, "gamma", 0.0)
+        known = gamma in ("scale", "auto") if isinstance(gamma, str) else 0 <= gamma < np.inf
+        if not known:
+            raise ValueError(
+                f'gamma of {type(self).__name__} must be "scale", "auto" or a number ≥ 0, '
+                f"got {gamma!r}"
+            )
+
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Block of values k(x, z) for the rows x of X and z of Z."""
         raise TypeError(f"{type(self).__name__} does not define k(X, Z)")
@@ -108,6 +117,13 @@ def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
+def number(gamma: Gamma) -> float:
+    """γ of a kernel that is bound to data."""
+    if isinstance(gamma, str):
+        raise ValueError(f"gamma={gamma!r} needs data: call kernel.bind(X), or give a number")
+    return float(gamma)
+
+
 @dataclass(frozen=True)
 class DotKernel(Kernel):
     """A kernel that depends on x and z only through xᵀz, ‖x‖² and ‖z‖²."""
@@ -118,6 +134,7 @@ class DotKernel(Kernel):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         dot = safe_sparse_dot(X, Z.T, dense_output=True)
+        dot = dot if dot.dtype.kind == "f" else dot.astype(np.float64)
         return self.of(dot, row_norms(X, squared=True), row_norms(Z, squared=True))
 
     def diagonal(self, X: Any) -> np.ndarray:
@@ -137,12 +154,20 @@ class Linear(DotKernel):
 class Polynomial(DotKernel):
     """k(x, z) = (γ xᵀz + c₀)^d; homogeneous for c₀ = 0."""
 
-    degree: float = 3
+    degree: int = 3
     gamma: Gamma = "scale"
     coef0: float = 0.0
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.degree < 0 or self.degree != int(self.degree):
+            raise ValueError(
+                f"degree={self.degree!r} must be a whole number ≥ 0: a broken power of a negative "
+                "inner product is not a number"
+            )
+
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
-        dot *= float(self.gamma)
+        dot *= number(self.gamma)
         dot += self.coef0
         return np.power(dot, self.degree, out=dot)
 
@@ -158,7 +183,7 @@ class RBF(DotKernel):
         dot += xx[:, None]
         dot += zz[None, :]
         np.maximum(dot, 0, out=dot)
-        dot *= -float(self.gamma)
+        dot *= -number(self.gamma)
         return np.exp(dot, out=dot)
 
     def diagonal(self, X: Any) -> np.ndarray:
@@ -173,7 +198,7 @@ class Sigmoid(DotKernel):
     coef0: float = 0.0
 
     def of(self, dot: np.ndarray, xx: np.ndarray, zz: np.ndarray) -> np.ndarray:
-        dot *= float(self.gamma)
+        dot *= number(self.gamma)
         dot += self.coef0
         return np.tanh(dot, out=dot)
 
@@ -186,7 +211,7 @@ class Laplacian(Kernel):
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         distance = manhattan_distances(X, Z)
-        distance *= -float(self.gamma)
+        distance *= -number(self.gamma)
         return np.exp(distance, out=distance)
 
     def diagonal(self, X: Any) -> np.ndarray:
@@ -256,14 +281,7 @@ class Vectorized(Kernel):
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         values: Any = self.function(X, Z)
         values = values.toarray() if sp.issparse(values) else np.asarray(values)
-        if values.shape != (X.shape[0], Z.shape[0]):
-            raise ValueError(
-                f"kernel {getattr(self.function, '__name__', self.function)!r} was called with "
-                f"blocks of {X.shape[0]} and {Z.shape[0]} rows and must return shape "
-                f"{(X.shape[0], Z.shape[0])}, got {values.shape}; for a function of two single "
-                "rows use maxmargin.kernels.Pairwise"
-            )
-        return values
+        return checked(values, (X.shape[0], Z.shape[0]), self.function)
 
 
 @dataclass(frozen=True)
@@ -276,7 +294,25 @@ class Pairwise(Kernel):
         X, Z = (np.ascontiguousarray(A.toarray() if sp.issparse(A) else A) for A in (X, Z))
         values = np.empty((X.shape[0], Z.shape[0]))
         _compiled(self.function)(X, Z, values)
-        return values
+        return checked(values, values.shape, self.function)
+
+
+def checked(values: np.ndarray, shape: tuple[int, int], function: Callable) -> np.ndarray:
+    """What a user's function returned, or an error that says what is wrong with it."""
+    name = getattr(function, "__name__", repr(function))
+    if values.shape != shape:
+        raise ValueError(
+            f"kernel {name!r} was called with blocks of {shape[0]} and {shape[1]} rows and must "
+            f"return shape {shape}, got {values.shape}; for a function of two single rows use "
+            "maxmargin.kernels.Pairwise"
+        )
+    if not np.isfinite(values).all():
+        i, j = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"kernel {name!r} returned {values[i, j]} for rows {i} and {j} of the blocks it was "
+            "given; a kernel must be finite everywhere"
+        )
+    return values
 
 
 @lru_cache(maxsize=64)
@@ -293,7 +329,7 @@ def _compiled(function: Callable) -> Callable:
 
 
 def as_kernel(
-    kernel: str | Kernel | Callable, *, degree: float, gamma: Gamma, coef0: float
+    kernel: str | Kernel | Callable, *, degree: int, gamma: Gamma, coef0: float
 ) -> Kernel:
     """The kernel that scikit-learn's `kernel=` names, or the object or function given."""
     if isinstance(kernel, Kernel):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from threading import Event
 from time import perf_counter
@@ -17,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -26,33 +24,19 @@ from maxmargin.gram import Gram, available_cores, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
-from maxmargin.machines.validation import check_finite, is_numeric
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.machines.tasks import Standing, Task, numbered, run_threads
+from maxmargin.machines.validation import (
+    check_diagonal,
+    check_finite,
+    check_finite_target,
+    is_numeric,
+    warn,
+)
+from maxmargin.problem import Solution, Status
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
 
-Standing = Solution | Progress | None
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
-
-
-@dataclass(frozen=True)
-class Task:
-    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
-
-    name: str
-    problem: DualProblem
-    gram: Callable[[], Gram]
-    start: np.ndarray | None = None
-    watch: Callable[[Progress], None] | None = None
-
-    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
-        """β and the offsets of a task that is done, under way, or not yet begun."""
-        if isinstance(where, Solution):
-            return where.beta, where.offsets
-        if isinstance(where, Progress):
-            state = where.state
-            return state.beta, self.problem.offsets(state.beta, state.gradient)
-        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
 
 
 class KernelMachine(CallbackSupportMixin, BaseEstimator):
@@ -60,7 +44,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict] = {
         "kernel": [StrOptions(KERNEL_NAMES), callable],
-        "degree": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -87,9 +71,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if isinstance(kernel, Vectorized) and not is_numeric(X):
             # A function of blocks may be about anything: strings, graphs, sets.
             X = np.asarray(X, dtype=object)
-            return X if isinstance(y, str) else (X, np.asarray(y))
+            if isinstance(y, str):
+                return X
+            check_consistent_length(X, y)
+            return X, np.asarray(y)
         if isinstance(kernel, Precomputed) and sp.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
+        check_finite_target(y)
         checked = validate_data(
             self,
             X,
@@ -116,7 +104,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
-        return Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        check_diagonal(gram.diagonal)
+        return gram
 
     def _last_coefficients(self, bounds: np.ndarray) -> np.ndarray | None:
         """Where a warm start begins: each row at the same share of its new bound, new rows at 0.
@@ -199,7 +189,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 task.problem, gram, start=task.start, observe=lambda now: told(number, now)
             )
             if solution.status is Status.CONVERGED:
-                solution = polish(task.problem, gram, solution)
+                try:
+                    solution = polish(task.problem, gram, solution)
+                except KeyboardInterrupt:
+                    stop.set()
             elif solution.status is Status.INTERRUPTED:
                 stop.set()
             state[number] = solution
@@ -210,7 +203,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if threads == 1:
                 solutions = [run(number) for number in range(len(tasks))]
             else:
-                solutions = _run_threads(run, len(tasks), threads, stop)
+                solutions = run_threads(run, len(tasks), threads, stop)
         context.call_on_fit_task_end(
             estimator=self,
             X=data[0],
@@ -230,18 +223,17 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         ]
         self.certificate_ = Certificate.total(self.certificates_, seconds)
         self.history_ = np.concatenate(
-            [_numbered(k, solution.history) for k, solution in enumerate(solutions)]
+            [numbered(k, solution.history) for k, solution in enumerate(solutions)]
         )
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
                 f"{proof.kkt_violation:.3g} (tol={self.tol:g}) and the duality gap "
                 f"{proof.gap:.3g} ({proof.relative_gap:.2%} of the objective). The model so far "
                 f"is usable; to come closer, {proof.status.advice}.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     # --- predict --------------------------------------------------------------------------
@@ -287,7 +279,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         return {
             "support_": support.astype(np.int32),
             "support_vectors_": X[support],
-            "dual_coef_": sp.csr_array(dual_coef) if sp.issparse(X) else dual_coef,
+            "dual_coef_": type(X)(dual_coef) if sp.issparse(X) else dual_coef,
             "shape_fit_": X.shape,
         }
 
@@ -306,6 +298,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if not isinstance(self._kernel(), Linear):
             raise AttributeError("coef_ is only available when using a linear kernel")
         coef = self._linear_coef()
+        if sp.issparse(self.support_vectors_):
+            coef = type(self.support_vectors_)(coef)
         (coef.data if sp.issparse(coef) else coef).flags.writeable = False
         return coef
 
@@ -315,28 +309,3 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.sparse = not precomputed
         return tags
-
-
-def _numbered(problem: int, history: np.ndarray) -> np.ndarray:
-    """A history with the number of its binary problem in front."""
-    record = np.empty(len(history), [("problem", int), *history.dtype.descr])
-    record["problem"] = problem
-    for name in history.dtype.names or ():
-        record[name] = history[name]
-    return record
-
-
-def _run_threads(
-    run: Callable[[int], Solution], count: int, threads: int, stop: Event
-) -> list[Solution]:
-    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(run, number) for number in range(count)]
-        while True:
-            try:
-                return [future.result() for future in futures]
-            except KeyboardInterrupt:
-                stop.set()
-            except BaseException:
-                stop.set()
-                raise

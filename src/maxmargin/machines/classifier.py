@@ -15,9 +15,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.gram import Gram
-from maxmargin.machines.base import KernelMachine, Standing, Task
+from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
+from maxmargin.machines.tasks import Standing, Task
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
@@ -52,6 +53,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> DualProblem:
         """The dual problem of a binary machine; a row of sample weight two counts twice."""
 
+    def _encode(self, number: int, coef: np.ndarray) -> np.ndarray:
+        """Undo `_decode` for problem `number` of the last fit: where a warm start begins."""
+        return coef
+
     def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
         """Coefficients and offset of the decision function, from the dual variables."""
         return beta, float(offsets[0]) if len(offsets) else 0.0
@@ -83,9 +88,20 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
         solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
+        self._calibration = Calibration.none()
         if self.probability:
             self._calibration = Calibration.cross_validated(self, X, labels, sample_weight)
         return self
+
+    @property
+    def probA_(self) -> np.ndarray:
+        """A of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.slopes
+
+    @property
+    def probB_(self) -> np.ndarray:
+        """B of every binary machine's 1 / (1 + exp(A f + B)); empty without `probability`."""
+        return self._calibration.shifts
 
     def _validate_training(
         self, X: Any, y: Any, sample_weight: Any
@@ -130,7 +146,11 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> list[Task]:
         splits = self._scheme().splits(labels)
         last = self._last_coefficients(bounds)
-        starts = [None] * len(splits) if last is None else self._scheme().gather(labels, last)
+        starts: list[np.ndarray | None] = [None] * len(splits)
+        if last is not None:
+            starts = [
+                self._encode(*part) for part in enumerate(self._scheme().gather(labels, last))
+            ]
         self._kernel_ = gram.kernel
         return [
             Task(

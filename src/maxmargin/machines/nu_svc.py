@@ -11,9 +11,12 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval
 
 from maxmargin.formulations import c_svc, nu_svc
+from maxmargin.gram import Gram
 from maxmargin.kernels import Gamma, Kernel
 from maxmargin.machines.classifier import KernelClassifier
-from maxmargin.problem import DualProblem
+from maxmargin.machines.tasks import Task
+from maxmargin.machines.validation import warn
+from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import Solver
 
 
@@ -59,7 +62,7 @@ class NuSVC(KernelClassifier):
         *,
         nu: float = 0.5,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
@@ -104,8 +107,28 @@ class NuSVC(KernelClassifier):
         self._penalties: np.ndarray | None = None
         if self.class_weight is not None:
             unweighted = clone(self).set_params(class_weight=None, probability=False)
-            self._penalties = 1 / unweighted.fit(X, y, sample_weight)._rho_
-        return super().fit(X, y, sample_weight)
+            unweighted.set_callbacks().fit(X, y, sample_weight)
+            self._penalties = np.array([1 / unit(rho) for rho in unweighted._rho_])
+        super().fit(X, y, sample_weight)
+        self._check_margins()
+        return self
+
+    def _check_margins(self) -> None:
+        """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
+        rounding = 1e-12 * self.nu * self._bounds_.sum() * self._largest_
+        for rho, proof in zip(self._rho_, self.certificates_, strict=True):
+            if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding):
+                warn(
+                    f"there is no margin at nu={self.nu}: ρ = {rho:.3g}, with a KKT violation of "
+                    f"{proof.kkt_violation:.3g}. The predictions mean nothing: raise nu if the "
+                    "classes overlap; scale the data or lower tol if they are merely small"
+                )
+
+    def _tasks(
+        self, gram: Gram, labels: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+    ) -> list[Task]:
+        self._largest_ = float(gram.diagonal.max())
+        return super()._tasks(gram, labels, bounds, counts)
 
     def _bounds(self, weights: np.ndarray) -> np.ndarray:
         return weights
@@ -117,9 +140,12 @@ class NuSVC(KernelClassifier):
             return nu_svc(signs, bounds, self.nu, counts.sum())
         return c_svc(signs, self._penalties[number] * bounds)
 
+    def _encode(self, number: int, coef: np.ndarray) -> np.ndarray:
+        return unit(self._rho_[number]) * coef
+
     def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
         """Rescaled by ρ, so that the margin is where |f| = 1."""
-        rho = margin_of(offsets)
+        rho = unit(margin_of(offsets))
         return beta / rho, float(offsets.mean() / rho)
 
     def _model(
@@ -133,3 +159,8 @@ class NuSVC(KernelClassifier):
 def margin_of(offsets: np.ndarray) -> float:
     """ρ from the offsets b − ρ and b + ρ; 1 for a C-SVC, which has one offset only."""
     return float(offsets[1] - offsets[0]) / 2 if len(offsets) == 2 else 1.0
+
+
+def unit(rho: float) -> float:
+    """What the decision values are measured in: ρ, or 1 as long as a fit has found no margin."""
+    return rho if rho > 0 else 1.0

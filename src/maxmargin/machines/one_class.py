@@ -55,7 +55,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         self,
         *,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         tol: float = 1e-3,

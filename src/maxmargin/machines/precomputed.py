@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from maxmargin.machines.validation import warn
 
 BLOCK = 1024
 
@@ -16,21 +16,17 @@ def symmetric(K: np.ndarray) -> np.ndarray:
     scale = float(np.abs(K.diagonal()).max(initial=0))
     worst, i, j = largest_asymmetry(K)
     if worst > 1e-6 * scale:
-        warnings.warn(
+        warn(
             f"the precomputed kernel is not symmetric: K[{i}, {j}] = {K[i, j]:.6g} but "
             f"K[{j}, {i}] = {K[j, i]:.6g}; its symmetric part (K + Kᵀ)/2 is used",
-            UserWarning,
-            stacklevel=5,
         )
         K = (K + K.T) / 2
     smallest = smallest_eigenvalue(K)
     if smallest < -100 * np.finfo(K.dtype).eps * len(K) * scale:
-        warnings.warn(
+        warn(
             f"the precomputed kernel is indefinite (it has an eigenvalue {smallest:.3g} or less): "
             "the solver ends at a stationary point, which need not be the optimum, and the "
             "certificate's gap is no bound",
-            UserWarning,
-            stacklevel=5,
         )
     return K
 

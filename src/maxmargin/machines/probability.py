@@ -1,6 +1,6 @@
 """Probabilities from decision values.
 
-Each binary machine's decision value f becomes P(positive | f) = 1 / (1 + exp(A f + B), with A
+Each binary machine's decision value f becomes P(positive | f) = 1 / (1 + exp(A f + B)), with A
 and B fitted on decisions of rows held out by cross-validation (Platt 1999, with his smoothed
 targets). One-versus-one couples the pairs into p with r_ab ≈ p_a / (p_a + p_b) (Wu, Lin and
 Weng, JMLR 5, 2004); one-versus-rest normalises. In the end p is moved, as little as possible,
@@ -30,7 +30,14 @@ class Calibration:
     shifts: np.ndarray
 
     @classmethod
-    def cross_validated(cls, machine: Any, X: Any, labels: np.ndarray, weight: Any) -> Calibration:
+    def none(cls) -> Calibration:
+        """Of a machine that was not asked for probabilities."""
+        return cls(np.empty(0), np.empty(0))
+
+    @classmethod
+    def cross_validated(
+        cls, machine: Any, X: Any, labels: np.ndarray, sample_weight: np.ndarray | None
+    ) -> Calibration:
         """Fitted on the decisions of five copies of `machine`, each on its held-out rows."""
         smallest = np.bincount(labels).min()
         if smallest < 2:
@@ -41,17 +48,18 @@ class Calibration:
             )
         folds = StratifiedKFold(min(5, smallest), shuffle=True, random_state=machine.random_state)
         copy = clone(machine).set_params(probability=False, warm_start=False, verbose=0)
+        copy.set_callbacks()
+        weight = np.ones(len(labels)) if sample_weight is None else sample_weight
         scheme = machine._scheme()
         decisions = np.empty((len(labels), len(scheme.splits(labels))))
         pairwise = machine.__sklearn_tags__().input_tags.pairwise
         for train, test in folds.split(labels, labels):
             held_out = X[np.ix_(test, train)] if pairwise else X[test]
             shown = X[np.ix_(train, train)] if pairwise else X[train]
-            weights = None if weight is None else np.asarray(weight)[train]
-            copy.fit(shown, labels[train], weights)
+            copy.fit(shown, labels[train], None if sample_weight is None else weight[train])
             decisions[test] = copy._decisions(held_out)
         fits = [
-            platt(decisions[split.rows, k], split.signs > 0)
+            platt(decisions[split.rows, k], split.signs > 0, weight[split.rows])
             for k, split in enumerate(scheme.splits(labels))
         ]
         slopes, shifts = np.array(fits).T
@@ -73,18 +81,17 @@ class Calibration:
         return agree(p, scheme.confidence(decisions).argmax(axis=1))
 
 
-def platt(decision: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+def platt(decision: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """A and B that minimise the log loss of 1 / (1 + exp(A f + B)) against smoothed targets."""
-    n_positive = np.count_nonzero(positive)
-    n_negative = len(positive) - n_positive
+    n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
     scale = max(float(np.abs(decision).max(initial=0)), 1e-300)
     f = decision / scale
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         z = parameters[0] * f + parameters[1]
-        error = target - expit(-z)
-        value = np.sum(np.logaddexp(0, z) - (1 - target) * z)
+        error = weight * (target - expit(-z))
+        value = weight @ (np.logaddexp(0, z) - (1 - target) * z)
         return float(value), np.array([error @ f, error.sum()])
 
     start = np.array([0.0, np.log((n_negative + 1) / (n_positive + 1))])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.machines.base import KernelMachine, Standing, Task
+from maxmargin.machines.base import KernelMachine
+from maxmargin.machines.tasks import Standing, Task
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 

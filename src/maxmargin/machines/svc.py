@@ -96,7 +96,7 @@ class SVC(KernelClassifier):
         *,
         C: float = 1.0,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,

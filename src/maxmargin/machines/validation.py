@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import _check_sample_weight
 
 
@@ -19,24 +22,56 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return weights
 
 
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line that called us: the first outside this package and `sklearn.base`."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals["__name__"].startswith(("maxmargin.", "sklearn.base")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
 def check_finite(X: Any, name: str) -> None:
-    """Raise the error that names the first NaN or infinity of X by row and column."""
-    values = X.data if sp.issparse(X) else X
+    """Raise the error that names the first NaN, infinity or overflowing row of X.
+
+    Every kernel squares its input: a row whose squared norm overflows has no kernel values.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
-            return
-    if sp.issparse(X):
-        X = X.tocoo()
-        k = int(np.flatnonzero(~np.isfinite(X.data))[0])
-        row, column, value = X.row[k], X.col[k], X.data[k]
-    else:
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        value = X[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
+        norms = row_norms(X, squared=True)
+    too_large = ~(norms < np.finfo(X.dtype).max / 8)  # with room for ‖x‖² + ‖z‖² − 2xᵀz
+    if not too_large.any():
+        return
+    row = int(np.flatnonzero(too_large)[0])
+    values = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
+    if np.isfinite(values).all():
+        raise ValueError(
+            f"row {row} of X is too large: its squared norm overflows {X.dtype}. Scale the data, "
+            "for example with sklearn.preprocessing.StandardScaler"
+        )
+    column = int(np.flatnonzero(~np.isfinite(values))[0])
+    what = "NaN" if np.isnan(values[column]) else "infinity"
     raise ValueError(
         f"Input X contains {what} (first at row {row}, column {column}). {name} needs finite "
         "values: impute or drop that row, for example with sklearn.impute.SimpleImputer"
     )
+
+
+def check_finite_target(y: Any) -> None:
+    """Raise the error that names the first NaN or infinity of y by its row."""
+    y = np.asarray(y)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argwhere(~np.isfinite(y))[0, 0])
+        what = "NaN" if np.isnan(y[row]).any() else "infinity"
+        raise ValueError(f"Input y contains {what} (first at row {row})")
+
+
+def check_diagonal(diagonal: np.ndarray) -> None:
+    """Raise the error that names the first row whose k(x, x) is not finite: then no k(x, ·) is."""
+    if not np.isfinite(diagonal).all():
+        row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
+        raise ValueError(
+            f"the kernel of row {row} with itself is {diagonal[row]}: the values are too large "
+            "for this kernel. Scale the data, or lower gamma or degree"
+        )
 
 
 def is_numeric(X: Any) -> bool:

@@ -1,0 +1,145 @@
+"""The judge: how good an answer is, computed in float64 from its coefficients alone.
+
+Every dual machine is `minimise ½βᵀKβ + pᵀβ, l ≤ β ≤ u, Σβ = d` in signed variables, with
+
+    machine      p               bounds                            sum
+    SVC          −y              [0, C] if y = +1, else [−C, 0]    0
+    SVR          ε − y, −ε − y   [0, C], and [−C, 0]               0      two copies of each row
+    OneClassSVM  0               [0, 1]                            νn
+
+and G = Kβ + p its gradient. β is optimal when no pair can move: the KKT gap
+
+    max {−G_i : β_i < u_i} − min {−G_i : β_i > l_i}
+
+is zero or less. All libraries here stop by it, or say they do. With f = Kβ + b,
+
+    SVC          primal = ½βᵀKβ + C Σ max(0, 1 − y f)
+    SVR          primal = ½βᵀKβ + C Σ max(0, |y − f| − ε)
+    OneClassSVM  primal = ½βᵀKβ + Σ max(0, −f) + νn b
+
+and dual = −(½βᵀKβ + pᵀβ) ≤ primal. A linear machine without offset is known by its weights w;
+its primal is ½wᵀw + C Σ max(0, 1 − y Xw), and its gap the relative distance from the optimum.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import LinearSVC
+
+from benchmarks.case import Answer, Case, Part
+from benchmarks.datasets import Data, load
+
+BLOCK = 4_000_000  # kernel entries held at once by each thread: 32 MB
+ROUNDING = 1e-6  # a coefficient this close to its bound, relative to C, is at it: float32 answers
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Dual and primal values, the true gap, and how far the constraints are broken, over C."""
+
+    dual: float
+    primal: float
+    gap: float
+    infeasibility: float
+    support_vectors: int
+
+    def passes(self, tol: float) -> bool:
+        """Whether the gap is at most `tol`, to two digits, and the answer feasible."""
+        return self.gap <= 1.05 * tol and self.infeasibility <= tol
+
+
+def judge(case: Case, answer: Answer) -> Verdict:
+    data = load(case.data, case.n)
+    if answer.weights is not None:
+        return _judge_weights(case, data, answer.weights)
+    verdicts = [_judge_part(case, data, part) for part in answer.parts]
+    return Verdict(
+        dual=sum(v.dual for v in verdicts),
+        primal=sum(v.primal for v in verdicts),
+        gap=max(v.gap for v in verdicts),
+        infeasibility=max(v.infeasibility for v in verdicts),
+        support_vectors=len(np.unique(np.concatenate([p.support for p in answer.parts]))),
+    )
+
+
+def _judge_part(case: Case, data: Data, part: Part) -> Verdict:
+    if part.pair is None:
+        rows, y = np.arange(len(data.y)), data.y
+    else:
+        rows = np.flatnonzero(np.isin(data.y, part.pair))
+        y = np.where(data.y[rows] == part.pair[0], 1.0, -1.0)
+    beta = np.zeros(len(data.y))
+    beta[part.support] = part.beta
+    beta = beta[rows]
+    K_beta = kernel_times(data.X[rows], data.X[part.support], part.beta, case.gamma)
+    f = K_beta + part.intercept
+    half_norm = 0.5 * beta @ K_beta
+
+    C, zero = case.C, np.zeros(len(y))
+    copies, total = [beta], 0.0
+    if case.machine == "SVC":
+        p, l, u = -y, np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
+        primal = half_norm + C * np.maximum(0, 1 - y * f).sum()
+    elif case.machine == "SVR":
+        copies = [np.maximum(beta, 0), np.minimum(beta, 0)]
+        p = np.concatenate([case.epsilon - y, -case.epsilon - y])
+        l, u = np.concatenate([zero, zero - C]), np.concatenate([zero + C, zero])
+        primal = half_norm + C * np.maximum(0, np.abs(y - f) - case.epsilon).sum()
+    else:
+        C, total = 1.0, case.nu * len(y)
+        p, l, u = zero, zero, zero + 1
+        primal = half_norm + np.maximum(0, -f).sum() + total * part.intercept
+
+    beta = np.concatenate(copies)
+    downhill = -(np.tile(K_beta, len(copies)) + p)
+    up, down = beta < u - ROUNDING * C, beta > l + ROUNDING * C
+    broken = max((l - beta).max(), (beta - u).max(), abs(beta.sum() - total))
+    return Verdict(
+        dual=-(half_norm + p @ beta),
+        primal=primal,
+        gap=max(0.0, downhill[up].max(initial=-np.inf) - downhill[down].min(initial=np.inf)),
+        infeasibility=max(0.0, broken) / C,
+        support_vectors=len(part.support),
+    )
+
+
+def kernel_times(X, Z, beta, gamma):
+    """K(X, Z) β for the RBF kernel, a block of rows at a time, on all cores."""
+    step = max(1, BLOCK // max(1, len(beta)))
+    blocks = [slice(start, start + step) for start in range(0, X.shape[0], step)]
+    with ThreadPoolExecutor() as pool:
+        return np.concatenate(
+            list(pool.map(lambda block: rbf_kernel(X[block], Z, gamma=gamma) @ beta, blocks))
+        )
+
+
+def _judge_weights(case: Case, data: Data, w: np.ndarray) -> Verdict:
+    primal, best = _linear_primal(case, data, w), _linear_optimum(case)
+    return Verdict(
+        dual=best,
+        primal=primal,
+        gap=max(0.0, primal - best) / best,
+        infeasibility=0.0,
+        support_vectors=int((_signed(data) * (data.X @ w) <= 1).sum()),
+    )
+
+
+def _signed(data: Data) -> np.ndarray:
+    return np.where(data.y == data.y.max(), 1.0, -1.0)
+
+
+def _linear_primal(case: Case, data: Data, w: np.ndarray) -> float:
+    return 0.5 * w @ w + case.C * np.maximum(0, 1 - _signed(data) * (data.X @ w)).sum()
+
+
+@lru_cache
+def _linear_optimum(case: Case) -> float:
+    """The optimal value, by LIBLINEAR far below the tolerance that is judged."""
+    data = load(case.data, case.n)
+    machine = LinearSVC(
+        loss="hinge", C=case.C, fit_intercept=False, tol=1e-3 * case.tol, max_iter=1_000_000
+    )
+    return _linear_primal(case, data, machine.fit(data.X, data.y).coef_[0])

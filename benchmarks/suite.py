@@ -1,0 +1,105 @@
+"""The cases of each mode. A kind of work is a table of the report."""
+
+from benchmarks.case import Case
+from benchmarks.runner import Settings
+
+OURS = ("maxmargin-32", "maxmargin-64")
+SCALABLE = (*OURS, "intelex-32", "intelex-64", "scikit-learn", "libsvm", "thundersvm")
+
+
+def at(
+    costs: tuple[float, ...], kind: str, data: str, gamma: float, n: int | None = None
+) -> list[Case]:
+    return [Case(kind, data, n, C=C, gamma=gamma) for C in costs]
+
+
+def tiny() -> list[Case]:
+    """Seconds: for the tests."""
+    return [
+        Case("train", "narrow", 200, gamma=1 / 40),
+        Case("sparse", "text", 100),
+        Case("multiclass", "iris", 150, gamma=0.25),
+        Case("SVR", "friedman", 100, "SVR", gamma=0.1),
+        Case("one-class", "novelty", 100, "OneClassSVM", gamma=0.1),
+        Case("linear", "narrow", 200, "LinearSVC", C=0.1),
+        Case("small", "breast_cancer", 569, gamma=1 / 30),
+        Case("memory", "narrow", 1_000, gamma=1 / 40, cache="default", only=("scikit-learn",)),
+        Case("cold", "narrow", 200, gamma=1 / 40, only=("scikit-learn",)),
+        *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (100, 200, 400)),
+    ]
+
+
+def quick() -> list[Case]:
+    """Two minutes: generated data, nothing that takes a peer long."""
+    return [
+        *at((1, 100), "train", "narrow", 1 / 40, n=5_000),
+        *at((1, 100), "train", "wide", 1 / 500, n=2_000),
+        *at((1, 100), "train", "imbalanced", 1 / 22, n=5_000),
+        *at((1, 100), "sparse", "text", 1.0, n=3_000),
+        Case("multiclass", "ten_classes", 5_000, C=10, gamma=1 / 16),
+        Case("SVR", "friedman", 5_000, "SVR", gamma=1 / 10),
+        Case("one-class", "novelty", 10_000, "OneClassSVM", gamma=1 / 10),
+        Case("linear", "text", 5_000, "LinearSVC"),
+        Case("linear", "narrow", 5_000, "LinearSVC", C=0.01),
+        *small(),
+        Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=SCALABLE[:4]),
+        Case("cold", "narrow", 2_000, gamma=1 / 40, only=OURS),
+        *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (1_000, 2_000, 4_000)),
+    ]
+
+
+def full() -> list[Case]:
+    """The whole comparison, on real data too; hours."""
+    return [
+        *at((1, 100), "train", "narrow", 1 / 40, n=10_000),
+        *at((1, 100), "train", "imbalanced", 1 / 22, n=20_000),
+        *at((1, 100), "train", "covtype", 1.0, n=20_000),
+        *at((1, 100), "train", "cover", 0.1, n=50_000),
+        *at((1, 100), "train", "a9a_dense", 1 / 123),
+        *at((1, 100), "train", "wide", 1 / 500, n=5_000),
+        *at((1, 100), "train", "mnist_3v8", 0.02),
+        *at((1, 100), "train", "mnist_odd", 0.02, n=20_000),
+        *at((1, 100), "sparse", "a9a", 1 / 123),
+        *at((1, 100), "sparse", "reuters", 1.0),
+        *at((1, 100), "sparse", "text", 1.0, n=10_000),
+        Case("multiclass", "letter", C=10, gamma=1.0),
+        Case("multiclass", "pendigits", C=10, gamma=1.0),
+        Case("multiclass", "mnist", C=10, gamma=0.02),
+        Case("SVR", "california_housing", machine="SVR", gamma=1 / 8),
+        Case("SVR", "abalone", machine="SVR", C=10, gamma=1 / 8),
+        Case("SVR", "friedman", 20_000, "SVR", gamma=1 / 10),
+        Case("one-class", "novelty", 50_000, "OneClassSVM", gamma=1 / 10),
+        Case("one-class", "cover", 50_000, "OneClassSVM", gamma=0.1),
+        Case("linear", "a9a", machine="LinearSVC"),
+        Case("linear", "reuters", machine="LinearSVC"),
+        Case("linear", "narrow", 50_000, "LinearSVC", C=0.01),
+        *small(),
+        *(
+            Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=SCALABLE[:5])
+            for cache in ("default", "matrix")
+        ),
+        Case("cold", "narrow", 10_000, gamma=1 / 40, only=OURS),
+        *(
+            Case("scaling", "narrow", n, gamma=1 / 40, only=SCALABLE)
+            for n in (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
+        ),
+        *at((1, 100), "ablation", "narrow", 1 / 40, n=10_000),
+        *at((1, 100), "ablation", "wide", 1 / 500, n=5_000),
+        *at((1, 100), "ablation", "text", 1.0, n=5_000),
+    ]
+
+
+def small() -> list[Case]:
+    return [
+        *at((1, 100), "small", "iris", 0.25, n=150),
+        *at((1, 100), "small", "breast_cancer", 1 / 30, n=569),
+        *at((1, 100), "small", "narrow", 1 / 40, n=200),
+        *at((1, 100), "small", "narrow", 1 / 40, n=1_000),
+    ]
+
+
+MODES = {
+    "tiny": (tiny, Settings(repeats=2, budget=0.5, limit=20.0)),
+    "quick": (quick, Settings(repeats=15, budget=0.8, limit=20.0)),
+    "full": (full, Settings(repeats=15, budget=20.0, limit=600.0)),
+}

@@ -1,0 +1,155 @@
+"""One library in a process of its own: its crash, its hang and its memory are its alone.
+
+The process that started it asks, the worker answers; one worker works while the others sleep.
+Times are taken inside, so that talking costs nothing.
+"""
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import resource
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.case import Answer, Case
+from benchmarks.datasets import load
+from benchmarks.peers import Peer
+
+SPAWN = multiprocessing.get_context("spawn")
+
+# Spinning OpenMP threads ruin LIBSVM and ThunderSVM by factors of ten as soon as anything else
+# runs on the machine, and would disturb whoever is timed next.
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+class PeerError(Exception):
+    """The library is absent, crashed, or ran out of time; the message says which."""
+
+
+class Timing(NamedTuple):
+    """Seconds on the clock, seconds of all cores, and what else was measured."""
+
+    seconds: float
+    cpu: float
+    extra: float
+
+
+class Session:
+    """What a worker can be asked, in the worker."""
+
+    def __init__(self, peer: Peer):
+        self.peer = peer
+        self.rows: tuple[object, ...] = ()
+
+    def supports(self, case: Case) -> bool:
+        return self.peer.supports(case)
+
+    def fit(self, case: Case) -> Timing:
+        """Train; the extra is the megabytes by which memory rose at its highest."""
+        if self.rows != (case.data, case.n):
+            self.model = None
+            self.data = load(case.data, case.n)
+            self.train = self.peer.prepare(self.data.X, self.data.y)
+            self.test = self.peer.prepare(self.data.Xt, self.data.yt)
+            self.rows = (case.data, case.n)
+        self.model = None
+        gc.collect()
+        before = forget_peak()
+        start, start_cpu = perf_counter(), process_time()
+        self.model = self.peer.fit(case, *self.train)
+        seconds, cpu = perf_counter() - start, process_time() - start_cpu
+        return Timing(seconds, cpu, peak() - before)
+
+    def predict(self) -> Timing:
+        """Predict the test rows; the extra is the share that is right."""
+        start, start_cpu = perf_counter(), process_time()
+        predicted = self.peer.predict(self.model, self.test[0])
+        seconds, cpu = perf_counter() - start, process_time() - start_cpu
+        return Timing(seconds, cpu, float(np.mean(predicted == self.data.yt)))
+
+    def answer(self, case: Case) -> Answer:
+        return self.peer.answer(case, self.model, self.data.y)
+
+
+def forget_peak() -> float:
+    """Set the highest memory use back to the present one, in MB, where Linux lets us."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return peak()
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def serve(pipe, peer: Peer) -> None:
+    try:
+        import_module(peer.module)
+    except (ImportError, OSError) as reason:
+        pipe.send(f"absent: {reason}")
+        return
+    pipe.send("")
+    session = Session(peer)
+    with contextlib.suppress(EOFError):  # the other end is closed: we are done
+        while True:
+            verb, *arguments = pipe.recv()
+            pipe.send(getattr(session, verb)(*arguments))
+
+
+class Worker:
+    """The handle of such a process."""
+
+    def __init__(self, peer: Peer, environment: Mapping[str, str] | None = None):
+        self.peer = peer
+        self.pipe, theirs = SPAWN.Pipe()
+        self.process = SPAWN.Process(target=serve, args=(theirs, peer), daemon=True)
+        with changed_environment(QUIET | dict(environment or {})):
+            self.process.start()
+        theirs.close()
+        self.ready = False
+
+    def ask(self, verb: str, *arguments: object, limit: float | None = None) -> Any:
+        """The answer of `Session.verb`, or a PeerError when there is none within `limit` s."""
+        self.wait()
+        return self._receive(limit, (verb, *arguments))
+
+    def wait(self) -> None:
+        """Wait until the library is imported; a PeerError says that it cannot be."""
+        if not self.ready:
+            if absent := self._receive(None):
+                raise PeerError(absent)
+            self.ready = True
+
+    def _receive(self, limit: float | None, question: tuple[object, ...] | None = None) -> Any:
+        try:
+            if question:
+                self.pipe.send(question)
+            if self.pipe.poll(limit):
+                return self.pipe.recv()
+        except (EOFError, ConnectionError):
+            self.stop()
+            raise PeerError(f"crashed, exit code {self.process.exitcode}") from None
+        self.stop()
+        raise PeerError(f"more than {limit:g} s")
+
+    def stop(self) -> None:
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+
+
+@contextlib.contextmanager
+def changed_environment(changes: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

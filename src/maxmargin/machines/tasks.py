@@ -1,0 +1,61 @@
+"""The dual problems of one fit: what each needs, where each stands, and how several run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+
+import numpy as np
+
+from maxmargin.gram import Gram
+from maxmargin.problem import DualProblem, Solution
+from maxmargin.solvers import Progress
+
+Standing = Solution | Progress | None
+
+
+@dataclass(frozen=True)
+class Task:
+    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
+
+    name: str
+    problem: DualProblem
+    gram: Callable[[], Gram]
+    start: np.ndarray | None = None
+    watch: Callable[[Progress], None] | None = None
+
+    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
+        """β and the offsets of a task that is done, under way, or not yet begun."""
+        if isinstance(where, Solution):
+            return where.beta, where.offsets
+        if isinstance(where, Progress):
+            state = where.state
+            return state.beta, self.problem.offsets(state.beta, state.gradient)
+        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
+
+
+def numbered(problem: int, history: np.ndarray) -> np.ndarray:
+    """A history with the number of its binary problem in front."""
+    record = np.empty(len(history), [("problem", int), *history.dtype.descr])
+    record["problem"] = problem
+    for name in history.dtype.names or ():
+        record[name] = history[name]
+    return record
+
+
+def run_threads(
+    run: Callable[[int], Solution], count: int, threads: int, stop: Event
+) -> list[Solution]:
+    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(run, number) for number in range(count)]
+        while True:
+            try:
+                return [future.result() for future in futures]
+            except KeyboardInterrupt:
+                stop.set()
+            except BaseException:
+                stop.set()
+                raise

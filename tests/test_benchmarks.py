@@ -1,0 +1,200 @@
+"""The judge tells the truth about any answer, and the whole benchmark runs end to end."""
+
+import csv
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn import svm
+from sklearn.metrics.pairwise import rbf_kernel
+
+from benchmarks.__main__ import main
+from benchmarks.ablation import variants
+from benchmarks.case import Answer, Case, Part
+from benchmarks.datasets import load
+from benchmarks.judge import judge
+from benchmarks.peers import PEERS
+from benchmarks.runner import Record, Settings, interleave, too_slow
+from benchmarks.suite import MODES
+from benchmarks.targets import TARGETS, factors, reached
+from benchmarks.worker import PeerError, Timing, Worker
+
+SCIKIT_LEARN = next(peer for peer in PEERS if peer.name == "scikit-learn")
+CASES = [
+    Case("test", "narrow", 60, "SVC", C=2.0, gamma=0.02),
+    Case("test", "text", 60, "SVC", C=2.0, gamma=1.0),
+    Case("test", "friedman", 60, "SVR", C=2.0, gamma=0.1),
+    Case("test", "novelty", 60, "OneClassSVM", gamma=0.1),
+]
+NAMES = [f"{case.machine}-{case.data}" for case in CASES]
+
+
+def naive_verdict(case, beta, intercept):
+    """Dual, primal and KKT gap by the definitions, one variable at a time."""
+    data = load(case.data, case.n)
+    K, n, C = rbf_kernel(data.X, gamma=case.gamma), len(data.y), case.C
+    y = np.where(data.y > 0, 1, -1) if case.machine == "SVC" else data.y
+    f = K @ beta + intercept
+    half_norm = 0.5 * beta @ K @ beta
+    variables = []  # row, β, linear term, lower, upper
+    primal = half_norm
+    for i in range(n):
+        if case.machine == "SVC":
+            variables.append((i, beta[i], -y[i], min(0, C * y[i]), max(0, C * y[i])))
+            primal += C * max(0, 1 - y[i] * f[i])
+        elif case.machine == "SVR":
+            variables.append((i, max(beta[i], 0), case.epsilon - y[i], 0, C))
+            variables.append((i, min(beta[i], 0), -case.epsilon - y[i], -C, 0))
+            primal += C * max(0, abs(y[i] - f[i]) - case.epsilon)
+        else:
+            variables.append((i, beta[i], 0, 0, 1))
+            primal += max(0, -f[i]) + case.nu * intercept
+    dual = -half_norm - sum(b * p for _, b, p, _, _ in variables)
+    up = [-(K[i] @ beta + p) for i, b, p, _, u in variables if b < u]
+    down = [-(K[i] @ beta + p) for i, b, p, l, _ in variables if b > l]
+    return dual, primal, max(0, max(up) - min(down))
+
+
+def random_beta(case, rng):
+    """Coefficients within their bounds, some of them at a bound."""
+    y, C = load(case.data, case.n).y, case.C
+    share = np.clip(rng.uniform(-0.5, 1.5, len(y)), 0, 1)
+    return {
+        "SVC": np.where(y > 0, C, -C) * share,
+        "SVR": C * (2 * share - 1),
+        "OneClassSVM": share,
+    }[case.machine]
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_judge_agrees_with_the_definitions(case):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        beta, intercept = random_beta(case, rng), rng.normal()
+        support = rng.permutation(np.flatnonzero(beta))
+        pair = (1.0, 0.0) if case.machine == "SVC" else None
+        verdict = judge(case, Answer([Part(support, beta[support], intercept, pair)]))
+        expected = naive_verdict(case, beta, intercept)
+        np.testing.assert_allclose((verdict.dual, verdict.primal, verdict.gap), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_judge_finds_a_tight_answer_tight_and_a_spoilt_one_infeasible(case):
+    data = load(case.data, case.n)
+    tight = replace(case, tol=1e-8)
+    answer = SCIKIT_LEARN.answer(tight, SCIKIT_LEARN.fit(tight, data.X, data.y), data.y)
+    verdict = judge(case, answer)
+    assert verdict.gap <= 1e-6  # not 1e-8: LIBSVM keeps kernel entries in float32
+    assert verdict.primal == pytest.approx(verdict.dual, rel=1e-6)
+    assert verdict.passes(1e-3)
+    part = answer.parts[0]
+    assert not judge(case, Answer([replace(part, beta=1.5 * part.beta)])).passes(1e-3)
+
+
+def test_every_pair_of_a_multiclass_machine_is_read_rightly():
+    case = Case("test", "ten_classes", 200, gamma=1 / 16)
+    data = load(case.data, case.n)
+    machine = svm.SVC(C=case.C, gamma=case.gamma, decision_function_shape="ovo")
+    machine.fit(data.X, data.y)
+    answer = SCIKIT_LEARN.answer(case, machine, data.y)
+    values = machine.decision_function(data.Xt)
+    assert [part.pair for part in answer.parts] == list(combinations(machine.classes_, 2))
+    for part, value in zip(answer.parts, values.T, strict=True):
+        K = rbf_kernel(data.Xt, data.X[part.support], gamma=case.gamma)
+        np.testing.assert_allclose(K @ part.beta + part.intercept, value, atol=1e-10)
+    assert judge(case, answer).passes(case.tol)
+
+
+def test_linear_gap_is_the_distance_from_the_optimum():
+    case = Case("test", "narrow", 200, "LinearSVC", C=0.1)
+    data = load(case.data, case.n)
+    w = SCIKIT_LEARN.fit(replace(case, tol=1e-9), data.X, data.y).coef_[0]
+    y = np.where(data.y > 0, 1, -1)
+    zero = judge(case, Answer(weights=np.zeros_like(w)))
+    assert zero.primal == pytest.approx(case.C * len(y))
+    assert judge(case, Answer(weights=w)).gap <= 1e-5
+    assert zero.gap == pytest.approx((zero.primal - zero.dual) / zero.dual)
+
+
+def test_both_dtypes_hold_the_same_problem():
+    X = load("narrow", 50).X
+    np.testing.assert_array_equal(X, X.astype(np.float32))
+
+
+def test_repeats_take_turns_and_warming_up_counts_only_alone():
+    calls = []
+
+    def verb(peer):
+        calls.append(peer.name)
+        return Timing(1.0, 1.0, 0.0)
+
+    fast, slow = (replace(SCIKIT_LEARN, name=name) for name in ("fast", "slow"))
+    warm = {"fast": Timing(5.0, 5.0, 0.0), "slow": Timing(100.0, 100.0, 0.0)}
+    results = interleave(verb, [fast, slow], warm, Settings(repeats=9, budget=3.0), {})
+    assert results == {"fast": [Timing(1.0, 1.0, 0.0)] * 3, "slow": [warm["slow"]]}
+    warm = dict.fromkeys(warm, Timing(1.0, 1.0, 0.0))
+    calls.clear()
+    interleave(verb, [fast, slow], warm, Settings(repeats=3, budget=9.0), {})
+    assert calls == ["fast", "slow", "slow", "fast", "fast", "slow"]
+
+
+def test_a_library_drops_out_of_sizes_it_cannot_finish():
+    assert not too_slow(None, 10_000, 60.0)
+    assert not too_slow((1_000, 0.5), 10_000, 60.0)
+    assert too_slow((1_000, 0.7), 10_000, 60.0)
+
+
+def test_a_failure_of_a_library_is_reported_not_raised_through():
+    case = CASES[0]
+    absent = replace(SCIKIT_LEARN, name="nobody")
+    object.__setattr__(absent, "module", "no_such_library")
+    with pytest.raises(PeerError, match="absent: No module named 'no_such_library'"):
+        Worker(absent).ask("fit", case)
+    late = Worker(SCIKIT_LEARN)
+    with pytest.raises(PeerError, match="more than 0 s"):
+        late.ask("fit", case, limit=0.0)
+    dead = Worker(SCIKIT_LEARN)
+    dead.wait()
+    dead.process.kill()
+    with pytest.raises(PeerError, match="crashed"):
+        dead.ask("fit", case)
+
+
+@pytest.mark.parametrize("variant", variants(), ids=lambda variant: variant.name)
+def test_every_idea_of_the_ablation_solves_the_problem(variant):
+    case = Case("ablation", "narrow", 300, gamma=1 / 40)
+    data = load(case.data, case.n)
+    model = variant.fit(case, *variant.prepare(data.X, data.y))
+    assert judge(case, variant.answer(case, model, data.y)).passes(case.tol)
+
+
+def test_factors_compare_the_same_input():
+    records = [
+        Record("train", "a", "maxmargin-32", seconds=1.0),
+        Record("train", "a", "maxmargin-64", seconds=2.0),
+        Record("train", "a", "intelex-32", seconds=4.0),
+        Record("train", "a", "scikit-learn", seconds=6.0),
+        Record("train", "b", "scikit-learn", seconds=6.0),
+        Record("train", "a", "libsvm", "more than 60 s"),
+    ]
+    assert factors(records, "train", ("intelex-32", "scikit-learn")) == [4.0, 3.0]
+    assert factors(records, "train", ("intelex-32", "scikit-learn"), fastest=True) == [3.0]
+    assert factors(records, "train", ("libsvm",)) == []
+    assert [work for work, *_ in reached(records)] == [target.work for target in TARGETS]
+
+
+def test_the_whole_benchmark_runs(tmp_path):
+    out = tmp_path / "tiny"
+    peers = ["maxmargin-64", "scikit-learn"]
+    records = main(["--mode", "tiny", "--peers", *peers, "--out", str(out)])
+    assert all(record.status == "ok" for record in records)
+    assert all(record.passed for record in records if record.peer.startswith("maxmargin"))
+    kinds = {case.kind for case in MODES["tiny"][0]()} | {"predict"}
+    assert {record.kind for record in records} == kinds
+    with out.with_suffix(".csv").open() as file:
+        assert [row["seconds"] for row in csv.DictReader(file)] == [str(r.seconds) for r in records]
+    text = out.with_suffix(".md").read_text()
+    assert all(f"## {kind}" in text for kind in kinds)
+    assert "| work | against | at least | reached |" in text
+    assert out.with_suffix(".png").stat().st_size > 0
