@@ -101,6 +101,8 @@ SIMULATIONS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
 }
 
 
+REVIEWS = "womens-clothing-reviews"
+
 SHA256 = {
     "a9a.npz": "aa79597305bf26326780817a71cd10e3f7b93fe55373314b28ba43eef6f4591c",
     "a9a.t.npz": "213a6c346566f33f089a0d2c4b3180cbe04e78aa98b044aa7593b9afd3427591",
@@ -113,10 +115,8 @@ SHA256 = {
     "pendigits.npz": "157bee84f24cbfb83ba070f6c61aef2cf75b212366c29f13ef8b90972b916e13",
     "reuters.npz": "3cf9b82b601cf3814d488b902eb2e07bf0356459d4936d4e880106acf2e105a8",
     "reuters.t.npz": "69f0d6abbe102ca7d9964c6008c6ce6cc26b78e7cac45d22c48f82944c5ad3a7",
-    "womens-clothing-reviews.csv.zip": "8dc01bbdf3e620dfc6dd416136bda0e2003636d308ee72ade879079038cd04d2",
+    f"{REVIEWS}.csv.zip": "8dc01bbdf3e620dfc6dd416136bda0e2003636d308ee72ade879079038cd04d2",
 }
-
-REVIEWS = "womens-clothing-reviews"
 
 _LIBSVM = "the LIBSVM data page, https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/"
 _UCI = "the UCI repository, https://archive.ics.uci.edu"
