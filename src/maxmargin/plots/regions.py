@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.contour import QuadContourSet
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 Scheme = Literal["one-versus-one", "one-versus-rest", "joint"]
 SCHEMES: dict[str, Scheme] = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}
@@ -66,12 +67,12 @@ class RegionsDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn last.
-    surface_ : QuadContourSet
+    surface_ : AxesImage
         The regions.
     hatched_ : QuadContourSet or None
         The ambiguous ones.
     lines_ : list of QuadContourSet
-        The boundary of each binary machine.
+        The boundary of each binary machine, or of the regions if there are no such machines.
     points_ : list of PathCollection
         The points, one collection per class.
 
@@ -118,6 +119,7 @@ class RegionsDisplay:
         y: ArrayLike,
         *,
         scheme: Scheme | None = None,
+        over: ArrayLike | None = None,
         ax: Axes | None = None,
         legend: bool = True,
         grid_resolution: int = 300,
@@ -129,13 +131,15 @@ class RegionsDisplay:
         estimator : object
             A fitted classifier.
         X : array-like of shape (n_samples, 2)
-            Points to draw; the plane is theirs and a tenth around.
+            Points to draw.
         y : array-like of shape (n_samples,)
             Their classes.
         scheme : {"one-versus-one", "one-versus-rest", "joint"}, default=None
             What its decision values mean: a column for each pair of classes, a column for each
             class, or nothing that could disagree. None asks the machine for its `multiclass`,
             and takes a machine without one for joint.
+        over : array-like of shape (n_points, 2), default=None
+            Points that the plane must hold, with a tenth of their range around them; X by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
         legend : bool, default=True
@@ -153,7 +157,7 @@ class RegionsDisplay:
         if not hasattr(machine, "classes_"):
             raise TypeError(f"{cls.__name__} draws classifiers; {type(machine).__name__} is none.")
         scheme = scheme or SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
-        xx, yy, rows = plane(X, grid_resolution)
+        xx, yy, rows = plane(X if over is None else over, grid_resolution)
         winner = np.searchsorted(machine.classes_, estimator.predict(rows)).reshape(xx.shape)
         decisions = _decisions(estimator, machine, rows, scheme)
         names = feature_names(X)
@@ -192,12 +196,13 @@ class RegionsDisplay:
         self.figure_: Figure | Any = ax.figure
         n = len(self.class_names)
         colors = class_colors(n)
-        self.surface_: QuadContourSet = ax.contourf(
-            self.xx,
-            self.yy,
-            self.winner,
-            levels=np.arange(n + 1) - 0.5,
-            colors=[to_rgba(color, 0.25) for color in colors],
+        # Not filled contours: between classes 0 and 2 they would find a strip of class 1.
+        self.surface_: AxesImage = ax.imshow(
+            np.array([to_rgba(color, 0.25) for color in colors])[self.winner],
+            origin="lower",
+            extent=_extent(self.xx, self.yy),
+            aspect="auto",
+            interpolation="nearest",
         )
         self.hatched_: QuadContourSet | None = None
         if self.ambiguous.any():
@@ -205,9 +210,11 @@ class RegionsDisplay:
                 self.xx, self.yy, self.ambiguous, levels=[0.5, 1.5], colors="none", hatches=["///"]
             )
             self.hatched_.set(edgecolor=to_rgba(ink(), 0.65), linewidth=0)
+        cuts = [(values, [0.0]) for values in np.moveaxis(self.decisions, -1, 0)]
+        edges = [(self.winner, np.arange(n - 1) + 0.5)]
         self.lines_: list[QuadContourSet] = [
-            ax.contour(self.xx, self.yy, values, levels=[0], colors=ink(), linewidths=1.3)
-            for values in np.moveaxis(self.decisions, -1, 0)
+            ax.contour(self.xx, self.yy, values, levels=levels, colors=ink(), linewidths=1.3)
+            for values, levels in cuts or edges
         ]
         self.points_: list[PathCollection] = [
             ax.scatter(
@@ -234,6 +241,12 @@ class RegionsDisplay:
                 handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False
             )
         return self
+
+
+def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, float]:
+    """The sides of an image whose pixels have their middles on the grid."""
+    dx, dy = (xx[0, 1] - xx[0, 0]) / 2, (yy[1, 0] - yy[0, 0]) / 2
+    return xx[0, 0] - dx, xx[0, -1] + dx, yy[0, 0] - dy, yy[-1, 0] + dy
 
 
 def _decisions(estimator: Any, machine: Any, rows: Any, scheme: Scheme) -> NDArray[np.float64]:
