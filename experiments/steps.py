@@ -43,8 +43,9 @@ def run(n: int = 40, sweeps: int = 20) -> Outcome:
         it. On the left the box does not matter, and the gradient is zero at the end (the inactive
         constraints of the KKT conditions); on the right the box stops β₁, where the objective would
         fall further (an active one). Below, six steps of SMO in the box of their two multipliers:
-        on the left the labels differ, so that the line of Σαt = const rises; on the right they are equal, and it falls; where the
-        top of the parabola is outside the box, the step ends at L or H.
+        on the left the labels differ, so that the line of Σαt = const rises; on the right they are
+        equal, and it falls. Where the top of the parabola is outside the box, the step ends at L or
+        H.
         """,
         rows=rows,
         figures={
