@@ -78,11 +78,11 @@ class Crew:
         return self.workers[peer.name]
 
     def warmed(self, peer: Peer, case: Case) -> Worker:
-        """The worker, having fitted this machine to a few rows of this form once: compiled."""
+        """The worker, having fitted this machine to some rows of this form once: compiled."""
         worker = self.of(peer)
         form = "text" if case.kind == "sparse" else "narrow"
         if (worker.process.pid, case.machine, form) not in self.warm:
-            worker.ask("fit", Case("warm-up", form, 300, case.machine))
+            worker.ask("fit", Case("warm-up", form, 1_500, case.machine))
             self.warm.add((worker.process.pid, case.machine, form))
         return worker
 

@@ -33,12 +33,12 @@ def quick() -> list[Case]:
     """Two minutes: generated data, nothing that takes a peer long."""
     return [
         *at((1, 100), "train", "narrow", 1 / 40, n=5_000),
-        *at((1, 100), "train", "wide", 1 / 500, n=2_000),
+        *at((1, 100), "train", "wide", 1 / 500, n=1_500),
         *at((1, 100), "train", "imbalanced", 1 / 22, n=5_000),
         *at((1, 100), "sparse", "text", 1.0, n=3_000),
         Case("multiclass", "ten_classes", 5_000, C=10, gamma=1 / 16),
         Case("SVR", "friedman", 5_000, "SVR", gamma=1 / 10),
-        Case("one-class", "novelty", 10_000, "OneClassSVM", gamma=1 / 10),
+        Case("one-class", "novelty", 5_000, "OneClassSVM", gamma=1 / 10),
         Case("linear", "text", 5_000, "LinearSVC"),
         Case("linear", "narrow", 5_000, "LinearSVC", C=0.01),
         *small(),

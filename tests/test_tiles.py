@@ -12,18 +12,16 @@ from hypothesis import strategies as st
 from numba import njit
 
 from maxmargin import tiles
-from maxmargin.tiles import TANH, Form
+from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
+from maxmargin.vectors import LANES, exp2
 
 GAMMA, OFFSET = 0.3, 0.5
 KERNELS = {
-    "linear": (Form(1), lambda dot, distance: dot),
-    "cubic": (Form(3, GAMMA, offset=OFFSET), lambda dot, distance: (GAMMA * dot + OFFSET) ** 3),
-    "constant": (Form(0), lambda dot, distance: np.ones_like(dot)),
-    "sigmoid": (
-        Form(TANH, GAMMA, offset=OFFSET),
-        lambda dot, distance: np.tanh(GAMMA * dot + OFFSET),
-    ),
-    "rbf": (tiles.rbf(GAMMA), lambda dot, distance: np.exp(-GAMMA * distance)),
+    "linear": (Linear(), lambda dot, distance: dot),
+    "cubic": (Polynomial(3, GAMMA, OFFSET), lambda dot, distance: (GAMMA * dot + OFFSET) ** 3),
+    "constant": (Polynomial(0, GAMMA, OFFSET), lambda dot, distance: np.ones_like(dot)),
+    "sigmoid": (Sigmoid(GAMMA, OFFSET), lambda dot, distance: np.tanh(GAMMA * dot + OFFSET)),
+    "rbf": (RBF(GAMMA), lambda dot, distance: np.exp(-GAMMA * distance)),
 }
 TOLERANCE = {np.float32: 2e-6, np.float64: 4e-15}
 
@@ -44,8 +42,8 @@ def data(rng, n, m, d, dtype):
 @pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (19, 25, 3), (70, 50, 11)])
 def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m, d):
     X, Z = data(np.random.default_rng(n), n, m, d, dtype)
-    form = KERNELS[kernel][0]
-    panels, rows = tiles.pack(X), tiles.expand(Z, form)
+    form = tiles.form(KERNELS[kernel][0])
+    panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     K = exact(kernel, Z, X)
     size = 1 + np.abs(K).max()
 
@@ -66,9 +64,9 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
 @given(cuts=st.sets(st.integers(1, 9)))
 @settings(max_examples=20, deadline=None)
 def test_same_bits_however_the_panels_are_split(dtype, cuts):
-    X, Z = data(np.random.default_rng(0), 10 * tiles.LANES[dtype(0).itemsize], 30, 5, dtype)
-    form = tiles.rbf(GAMMA)
-    panels, rows = tiles.pack(X), tiles.expand(Z, form)
+    X, Z = data(np.random.default_rng(0), 10 * LANES[dtype(0).itemsize], 30, 5, dtype)
+    form = tiles.form(RBF(GAMMA))
+    panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     coef = np.resize(np.linspace(-1, 1, 30), rows.shape[0] * rows.shape[1]).astype(dtype)
     edges = [0, *sorted(cuts), len(panels)]
     parts, whole = (np.zeros((len(panels), panels.shape[2])) for _ in range(2))
@@ -81,8 +79,8 @@ def test_same_bits_however_the_panels_are_split(dtype, cuts):
 def test_wide_rows_are_summed_in_several_passes():
     d = tiles.CACHE // tiles.BLOCK // 4
     X, Z = data(np.random.default_rng(0), 20, 60, d, np.float32)
-    form = tiles.rbf(GAMMA / d)
-    panels, rows = tiles.pack(X), tiles.expand(Z, form)
+    form = tiles.form(RBF(GAMMA / d))
+    panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
     coef = np.zeros(rows.shape[0] * rows.shape[1], np.float32)
     coef[:60] = 1
     sums = np.zeros((len(panels), panels.shape[2]))
@@ -96,8 +94,8 @@ def test_wide_rows_are_summed_in_several_passes():
 def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
     X, _ = data(np.random.default_rng(1), 30, 1, 4, dtype)
     far = X + dtype(1e3)
-    form, centre = tiles.rbf(GAMMA), far.mean(axis=0, dtype=np.float64)
-    panels, rows = tiles.pack(far, centre), tiles.expand(far, form, centre)
+    form, centre = tiles.form(RBF(GAMMA)), far.mean(axis=0, dtype=np.float64)
+    panels, rows = tiles.pack(far, dtype, centre), tiles.expand(far, form, dtype, centre)
     out = np.empty((30, 30), dtype)
     tiles.fill(panels, rows, form.function, 0, len(panels), out)
     np.testing.assert_allclose(out, exact("rbf", far, far), rtol=0, atol=2 * TOLERANCE[dtype])
@@ -108,7 +106,7 @@ def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
 def compiled_exp2(t):
     y = np.empty_like(t)
     for e in range(len(t)):
-        y[e] = tiles.exp2(t[e])
+        y[e] = exp2(t[e])
     return y
 
 

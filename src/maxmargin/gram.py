@@ -1,9 +1,10 @@
 """The Gram matrix K_ij = k(x_i, x_j), which is never formed unless it is small.
 
 `Gram` gives what solvers need of K: blocks, whole rows, products K[:, j] @ c and the diagonal.
-Values are computed in tiles (one GEMM and one elementwise pass each) by all cores. Rows asked
-for one at a time are kept, least recently used first out, within a budget of memory: a matrix
-that does not fit costs recomputation, never memory.
+Values are computed by all cores, by the fused tile where kernel and data allow it (dense rows, a
+function of the inner product), else by one GEMM and one elementwise pass per block. Rows asked for
+one at a time are kept, least recently used first out, within a budget of memory: a matrix that
+does not fit costs recomputation, never memory.
 
 Entries come in float32 (half the memory traffic, enough to choose steps) or float64 (to prove
 the result): the caller says which.
@@ -11,19 +12,18 @@ the result): the caller says which.
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
-from pathlib import Path
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from maxmargin import tiles
 from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
+from maxmargin.resources import available_cores, available_memory, run_all
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
@@ -71,6 +71,8 @@ class Gram:
         # Distances do not change when the mean is removed, but their rounding errors shrink.
         shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
         self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
+        self._form = form_of(self.kernel, X)
+        self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
         self._whole_matrix: np.ndarray | None = None
         self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
@@ -80,7 +82,7 @@ class Gram:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
             everything = np.arange(self.n)
-            self._whole_matrix = self._tile(everything, everything, np.float64)
+            self._whole_matrix = self._compute(everything, everything, np.float64)
         return self._whole_matrix
 
     @property
@@ -89,7 +91,9 @@ class Gram:
         if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
-            spread = row_norms(self._data(np.float32), squared=True).max(initial=0)
+            tiled = self._form is not None
+            norms = self._packed(np.float32)[:, -2] if tiled else row_norms(self.X, squared=True)
+            spread = float(norms.max(initial=0))
             if float(self.kernel.gamma) * spread * np.finfo(np.float32).eps > 1e-3:
                 return np.float64
         return np.float32
@@ -109,28 +113,28 @@ class Gram:
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
 
-    def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
+    def block(
+        self, i: Any, j: Any, dtype: type = np.float64, out: np.ndarray | None = None
+    ) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
-        values: np.ndarray = np.empty((len(i), len(j)), dtype)
-
-        def fill(start: int, stop: int) -> None:
-            values[start:stop] = self._tile(i[start:stop], j, dtype)
-
-        self._each(fill, len(i), len(j))
-        return values
+        return self._compute(i, j, dtype, out)
 
     def dot(self, j: Any, coef: Any, dtype: type = np.float64) -> np.ndarray:
         """K[:, j] @ coef as a float64 vector over all rows."""
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
             return self._whole[:, j] @ coef
+        if self._form is not None:
+            self.evaluations += self.n * len(j)
+            rows = tiles.expand(self.X[j], self._form, dtype, self._mean)
+            return tiles.dot(self._packed(dtype), rows, self._form, coef, self.threads)[: self.n]
         values = np.empty(self.n)
 
         def fill(start: int, stop: int) -> None:
-            tile = self._tile(np.arange(start, stop), j, dtype)
+            tile = self._evaluate(np.arange(start, stop), j, dtype)
             values[start:stop] = tile @ coef.astype(dtype, copy=False)
 
         self._each(fill, self.n, len(j))
@@ -144,7 +148,7 @@ class Gram:
         if row is not None and row.dtype == dtype:
             self._rows.move_to_end(i)
             return row
-        row = self.block(np.arange(self.n), [i], dtype)[:, 0]
+        row = self._evaluate(np.arange(self.n), np.array([i]), dtype)[:, 0]
         self._rows[i] = row
         while len(self._rows) > max(2, self.budget // row.nbytes):
             self._rows.popitem(last=False)
@@ -156,7 +160,31 @@ class Gram:
         tiles = [(start, min(start + step, n)) for start in range(0, n, step)]
         run_all(fill, tiles, self.threads)
 
-    def _tile(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
+    def _compute(
+        self, i: np.ndarray, j: np.ndarray, dtype: type, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[i, j] from the data, on all threads."""
+        values = np.empty((len(i), len(j)), dtype) if out is None else out
+        if self._form is not None:
+            self.evaluations += len(i) * len(j)
+            panels = tiles.pack(self.X[j], dtype, self._mean)
+            rows = tiles.expand(self.X[i], self._form, dtype, self._mean)
+            return tiles.block(panels, rows, self._form, values, self.threads)
+
+        def fill(start: int, stop: int) -> None:
+            values[start:stop] = self._evaluate(i[start:stop], j, dtype)
+
+        self._each(fill, len(i), len(j))
+        return values
+
+    def _packed(self, dtype: type) -> np.ndarray:
+        """All rows as the tile wants them, packed when first needed."""
+        if dtype not in self._panels:
+            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean)
+        return self._panels[dtype]
+
+    def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
+        """K[i, j] by the kernel itself."""
         self.evaluations += len(i) * len(j)
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(i, j)].astype(dtype, copy=False)
@@ -177,6 +205,12 @@ class Gram:
         return self._single[rows]
 
 
+def form_of(kernel: Kernel, X: Any) -> tiles.Form | None:
+    """The kernel as the fused tile takes it; None if the tile cannot compute it on these data."""
+    dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
+    return tiles.form(kernel) if dense else None
+
+
 def cross_dot(
     kernel: Kernel, X: Any, Z: Any, coef: np.ndarray, threads: int | None = None
 ) -> np.ndarray:
@@ -192,47 +226,24 @@ def cross_dot(
     """
     products = np.zeros((X.shape[0], len(coef)))
     step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
+    form = form_of(kernel, X)
+    if form is not None:
+        dtype = np.result_type(X, Z).type
+        centre = Z.mean(axis=0, dtype=np.float64) if form.square and len(Z) else None
+        rows = tiles.expand(Z, form, dtype, centre)
 
     def fill(start: int) -> None:
-        products[start : start + step] = kernel(X[start : start + step], Z) @ coef.T
+        part = X[start : start + step]
+        if form is None:
+            products[start : start + step] = kernel(part, Z) @ coef.T
+            return
+        panels = tiles.pack(part, dtype, centre)
+        if len(coef) == 1:
+            products[start : start + step, 0] = tiles.dot(panels, rows, form, coef[0])[: len(part)]
+        else:
+            values = np.empty((len(Z), len(part)), dtype)
+            products[start : start + step] = (coef @ tiles.block(panels, rows, form, values)).T
 
     if Z.shape[0]:
         run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())
     return products
-
-
-def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
-    """Call `function(*task)` for every task, on several threads if there are several tasks."""
-    tasks = list(tasks)
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
-            function(*task)
-        return
-    for future in [_pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
-        future.result()
-
-
-@lru_cache(maxsize=8)
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """One pool per process: threads do not survive a fork."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def available_memory() -> int:
-    """Bytes that can be had without swapping, within the container's limit if there is one."""
-    meminfo, limit = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
-    if not meminfo.exists():
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    lines = (line.split() for line in meminfo.read_text().splitlines())
-    available = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
-    if limit.exists() and (text := limit.read_text().strip()).isdigit():
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        available = min(available, max(int(text) - used, 0))
-    return available

@@ -145,6 +145,14 @@ class PrimalProblem:
                 beta = np.clip(beta + move, lower, upper)
         return beta
 
+    def best_multiple(self, rows: Rows, beta: np.ndarray) -> np.ndarray:
+        """The multiple τβ, 0 ≤ τ ≤ 1, of a β in the box with the largest dual value."""
+        beta = self.feasible(beta)
+        w = rows.combine(beta)
+        linear = float(self.y @ beta - self.loss.epsilon * np.abs(beta).sum())
+        square = float(w @ w + self.curvature @ beta**2)
+        return beta * (min(max(linear / square, 0.0), 1.0) if square > 0 else 1.0)
+
     def violation(self, beta: np.ndarray, scores: np.ndarray) -> float:
         """Worst KKT violation at β, whose w gives the scores Xw.
 

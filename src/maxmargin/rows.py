@@ -57,19 +57,31 @@ class Rows:
         """Xᵀβ."""
         return _combine(*self.parts, beta, np.zeros(self.d))
 
+    def scores_of(self, some: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """x_iᵀw for some rows."""
+        return _scores_of(*self.parts, some, w, np.empty(len(some)))
+
+    def add(self, some: np.ndarray, coef: np.ndarray, w: np.ndarray) -> None:
+        """w += Σ coef_i x_i over some rows."""
+        _add(*self.parts, some, coef, w)
+
     def squared_norms(self) -> np.ndarray:
         """‖x_i‖² of each row."""
         return _squared_norms(*self.parts, np.empty(self.n))
 
-    def weighted_products(self, weights: np.ndarray) -> np.ndarray:
-        """Xᵀ diag(weights) X, a d × d matrix; weights ≥ 0."""
+    def scatter(self, weights: np.ndarray, centre: np.ndarray) -> np.ndarray:
+        """Σ θ_i (x_i − centre)(x_i − centre)ᵀ, d × d, for weights θ ≥ 0.
+
+        The centre is 0 or the weighted mean: so sparse rows need not become dense.
+        """
         products = np.zeros((self.d, self.d))
         if sp.issparse(self.X):
             _add_products(*self.parts, weights, products)
-            return products + np.tril(products, -1).T
-        root = np.sqrt(weights)
+            products += np.tril(products, -1).T
+            return products - float(weights.sum()) * np.outer(centre, centre)
+        root = np.sqrt(weights)[:, None]
         for start in range(0, self.n, BLOCK):
-            block = self.X[start : start + BLOCK] * root[start : start + BLOCK, None]
+            block = (self.X[start : start + BLOCK] - centre) * root[start : start + BLOCK]
             products += block.T @ block
         return products
 
@@ -118,6 +130,19 @@ def _combine(data, indices, indptr, beta, out):
         if beta[i] != 0.0:
             row_add(data, indices, indptr, i, beta[i], out)
     return out
+
+
+@njit(cache=True, nogil=True)
+def _scores_of(data, indices, indptr, some, w, out):
+    for k in range(len(some)):
+        out[k] = row_dot(data, indices, indptr, some[k], w)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _add(data, indices, indptr, some, coef, w):
+    for k in range(len(some)):
+        row_add(data, indices, indptr, some[k], coef[k], w)
 
 
 @njit(cache=True, nogil=True)

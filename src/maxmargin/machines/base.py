@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from maxmargin.certificate import Certificate
-from maxmargin.gram import Gram, available_cores, cross_dot
+from maxmargin.gram import Gram, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.progress import GapBar
@@ -33,6 +33,7 @@ from maxmargin.machines.validation import (
     warn,
 )
 from maxmargin.problem import Solution, Status
+from maxmargin.resources import available_cores
 from maxmargin.solvers import SOLVERS, Progress, Solver
 from maxmargin.solvers.polish import polish
 

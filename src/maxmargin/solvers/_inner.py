@@ -15,10 +15,10 @@ rounding in here costs accuracy of this block's answer only, and the next block 
 """
 
 import numpy as np
-from numba import njit, types
-from numba.extending import lower_builtin, type_callable
+from numba import njit
 
 from maxmargin.solvers.pair import best_single, curvature, single_step, take_pair
+from maxmargin.vectors import larger
 
 
 def smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
@@ -99,22 +99,6 @@ def _find(value, score, place):
     for k in range(len(score)):
         first = min(first, place[k] if score[k] == value else np.int32(len(score)))
     return first
-
-
-def larger(a, b):
-    """max(a, b) of numbers that are not NaN: the form whose loops LLVM turns into vectors."""
-    return max(a, b)
-
-
-@type_callable(larger)
-def _type_larger(context):
-    return lambda a, b: a
-
-
-@lower_builtin(larger, types.Float, types.Float)
-def _lower_larger(context, builder, signature, args):
-    flags = ["nnan", "nsz"]
-    return builder.select(builder.fcmp_ordered(">", *args, flags=flags), *args, flags=flags)
 
 
 @njit(cache=True, nogil=True)

@@ -1,13 +1,17 @@
 """Block SMO: the default solver.
 
     repeat
-        W = the free variables and the worst violators, q of them, half from each side
+        W = the free variables and a sample of the violators, q of them, half from each side
         minimise over β_W alone by second-order SMO on the q × q block K[W, W], in cache
         G += K[:, W] Δβ_W, computed in tiles and thrown away
     until the violation is ≤ tol
 
 Most steps touch only the small block; the whole data are read once per block. q is near the
 number of free support vectors, for then one block settles nearly all of them together.
+
+Violators are sampled at random among those at least a tenth as bad as the worst. The worst alone
+are much alike: a few of them settle the others too, and the rest of the block was computed for
+nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +39,16 @@ class BlockSMO(Solver):
     largest: int = 6144
 
     def iterate(self, state: State) -> Iterator[None]:
-        problem = state.problem
+        problem, rng = state.problem, np.random.default_rng(0)
+        space = np.empty(0)
         while True:
-            W = working_set(state, self.smallest, self.largest)
+            W = working_set(state, self.smallest, self.largest, rng)
             violation = problem.violation(state.beta, state.gradient)
             rows = problem.row_of(W)
-            K = state.gram.block(rows, rows, state.dtype)
+            if space.size < len(W) ** 2 or space.dtype != state.dtype:
+                space = np.empty(len(W) ** 2, state.dtype)  # touching fresh memory is slow
+            K = space[: len(W) ** 2].reshape(len(W), len(W))
+            K = state.gram.block(rows, rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
             state.steps += smo_block(
                 K,
@@ -60,11 +68,11 @@ class BlockSMO(Solver):
             yield
 
 
-def working_set(state: State, smallest: int, largest: int) -> np.ndarray:
-    """The free variables (at most 80 % of the set) and the worst violators of each side."""
+def working_set(state: State, smallest: int, largest: int, rng: np.random.Generator) -> np.ndarray:
+    """The free variables (at most 80 % of the set) and violators of each side."""
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
-    size = min(max(smallest, int(1.3 * len(free))), largest, problem.size)
+    size = min(max(smallest, int(1.6 * len(free))), largest, problem.size)
     if size == problem.size:
         return np.arange(size)
     offsets = problem.offsets(beta, state.gradient)
@@ -76,7 +84,11 @@ def working_set(state: State, smallest: int, largest: int) -> np.ndarray:
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):
             candidates = np.flatnonzero(room & (problem.group == g) & ~chosen)
-            chosen[most(wish, candidates, each)] = True
+            bad = candidates[wish[candidates] > 0.1 * wish[candidates].max(initial=0)]
+            if len(bad) > each:
+                chosen[rng.choice(bad, each, replace=False)] = True
+            else:
+                chosen[most(wish, candidates, each)] = True
     return np.flatnonzero(chosen)
 
 

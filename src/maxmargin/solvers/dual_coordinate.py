@@ -68,7 +68,9 @@ class DualCoordinateDescent(LinearSolver):
     def iterate(self, state: LinearState) -> Iterator[bool]:
         problem, rows = state.problem, state.rows
         mean, variables = self._variables(state)
-        penalty = PENALTY * float(variables["square"].mean()) or 1.0
+        penalty = 0.0
+        if problem.fit_intercept:
+            penalty = PENALTY * float(variables["square"].mean()) or 1.0
         memory = np.zeros(1, MEMORY)
         memory["active"], memory["random"] = rows.n, np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
         memory["highest"], memory["lowest"] = np.inf, -np.inf
@@ -85,7 +87,7 @@ class DualCoordinateDescent(LinearSolver):
                     *rows.parts,
                     variables,
                     problem.loss.epsilon,
-                    penalty if problem.fit_intercept else 0.0,
+                    penalty,
                     float(mean @ mean),
                     w,
                     order,
@@ -104,7 +106,7 @@ class DualCoordinateDescent(LinearSolver):
             yield target > 0
             if violation == 0:
                 return
-            target = violation * min(max(0.5 * state.aim / state.relative_gap, 0.1), 0.7)
+            target = violation * min(max(0.5 * state.aim / state.best.relative_gap, 0.1), 0.7)
             work = PASSES * rows.n
 
     def _variables(self, state: LinearState) -> tuple[np.ndarray, np.ndarray]:
@@ -166,9 +168,11 @@ def sweeps(
         offset += penalty * total
         m["highest"] = highest if highest > 0 else np.inf
         m["lowest"] = lowest if lowest < 0 else -np.inf
-        m["violation"] = highest - lowest
-        if highest - lowest <= target:
+        m["violation"] = highest - lowest + penalty * abs(total)
+        if m["violation"] <= target:
             break
+        if active == 0:  # all sit at bounds, and the offset is still on its way
+            active, m["highest"], m["lowest"] = len(order), np.inf, -np.inf
     m["offset"], m["total"], m["mean_score"], m["active"] = offset, total, mean_score, active
     return visited
 

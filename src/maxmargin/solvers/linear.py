@@ -24,25 +24,25 @@ SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs
 
 @dataclass
 class LinearState:
-    """Where a solve stands. Solvers change β and passes, the driver the rest.
+    """Where a solve stands.
 
     Attributes
     ----------
     beta : the dual point, feasible or nearly so
-    coef, offset : w and b, if the solver does not want those that β implies
     aim : relative gap to come to
+    best : the best model and bound so far; the driver keeps it
+    coef, offset : w and b, if the solver does not want those that β implies
     passes : passes over the data so far
-    relative_gap : when it was last computed
     """
 
     problem: PrimalProblem
     rows: Rows
     beta: np.ndarray
+    aim: float
+    best: Point
     coef: np.ndarray | None = None
     offset: float | None = None
-    aim: float = 0.0
     passes: float = 0.0
-    relative_gap: float = np.inf
 
     def point(self) -> Point:
         """What has been reached, evaluated from scratch."""
@@ -54,7 +54,6 @@ class LinearProgress:
     """What an observer is told each time the gap has been computed."""
 
     state: LinearState
-    point: Point
     tol: float
     seconds: float
 
@@ -116,8 +115,7 @@ class LinearSolver(ABC):
         began = perf_counter()
         beta = np.zeros(rows.n) if start is None else problem.feasible(start)
         aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-14)
-        state = LinearState(problem, rows, beta, aim=aim)
-        best = problem.point(rows, beta)
+        state = LinearState(problem, rows, beta, aim, best=problem.point(rows, beta))
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
         status = Status.STAGNATED
@@ -127,12 +125,11 @@ class LinearSolver(ABC):
                 late = self.max_time is not None and seconds >= self.max_time
                 if not (worth or late or state.passes >= limit):
                     continue
-                best = best.better(state.point())
-                state.relative_gap = best.relative_gap
+                best = state.best = state.best.better(state.point())
                 history.append((best.dual, best.gap, best.violation, state.passes, seconds))
                 if best.relative_gap <= aim:
                     break
-                if observe and observe(LinearProgress(state, best, self.tol, seconds)):
+                if observe and observe(LinearProgress(state, self.tol, seconds)):
                     status = Status.INTERRUPTED
                 elif late:
                     status = Status.OUT_OF_TIME
@@ -142,10 +139,10 @@ class LinearSolver(ABC):
                     continue
                 break
         except KeyboardInterrupt:
-            best, status = best.better(state.point()), Status.INTERRUPTED
-        converged = best.relative_gap <= self.tol and status is not Status.INTERRUPTED
+            state.best, status = state.best.better(state.point()), Status.INTERRUPTED
+        converged = state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED
         return LinearSolution(
-            point=best,
+            point=state.best,
             status=Status.CONVERGED if converged else status,
             n_iter=int(np.ceil(state.passes)),
             seconds=perf_counter() - began,

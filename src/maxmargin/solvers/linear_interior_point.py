@@ -42,14 +42,19 @@ class LinearInteriorPoint(LinearSolver):
 
     def iterate(self, state: LinearState) -> Iterator[bool]:
         now = Interior(state.problem, state.rows)
-        while now.mu > 0:
+        near = False
+        while True:
+            before = now.mu
             try:
                 now.step()
             except LinAlgError:  # θ spans more magnitudes than float64 has digits
                 return
+            if near and not now.mu < 0.5 * before:
+                return
             state.passes += 1
-            state.beta = now.beta()
-            yield now.mu * len(now.alpha) <= state.aim * abs(now.value())
+            state.beta, state.coef = now.beta(), now.w
+            near = now.mu * len(now.alpha) <= max(state.aim, 1e-9) * abs(now.value())
+            yield near
 
 
 class Interior:
@@ -67,6 +72,7 @@ class Interior:
         self.p = problem.loss.epsilon - self.sign * problem.y[self.part]
         # Far from feasible but well centred: better than a good point near the walls.
         self.alpha = 0.5 * self.most if self.boxed else np.ones(len(self.part))
+        self.room = self.alpha.copy()  # c − α, kept by itself: near c a difference has no digits
         self.z = np.ones(len(self.part))
         self.v = self.boxed * np.ones(len(self.part))
         self.w, self.b = rows.combine(self.fold(self.alpha)), 0.0
@@ -79,11 +85,6 @@ class Interior:
         """Of the dual's negative along each α, given w and b."""
         scores = self.rows.scores(self.w) + self.b
         return self.sign * scores[self.part] + self.q * self.alpha + self.p
-
-    @property
-    def room(self) -> np.ndarray:
-        """c − α, or 1 where there is no c."""
-        return self.most - self.alpha if self.boxed else np.ones(len(self.alpha))
 
     @property
     def mu(self) -> float:
@@ -120,6 +121,7 @@ class Interior:
         )
         share = min(1.0, TO_THE_WALL * self._reach(d_alpha, d_z, d_v))
         self.alpha += share * d_alpha
+        self.room -= self.boxed * share * d_alpha
         self.z += share * d_z
         self.v += share * d_v
         self.b += share * d_b
@@ -131,23 +133,18 @@ class Interior:
         room, residual = self.room, self.slope() - self.z + self.v
         missing = -float(self.fold(self.alpha).sum())
         by_row = np.bincount(part, theta, rows.n)
-        matrix = rows.weighted_products(by_row)
-        matrix[np.diag_indices_from(matrix)] += 1.0
         column, total = rows.combine(by_row), float(by_row.sum())
-        if self.problem.fit_intercept:
-            matrix -= np.outer(column, column / total)
+        centre = column / total if self.problem.fit_intercept else np.zeros(rows.d)
+        matrix = rows.scatter(by_row, centre)  # with b eliminated, if there is one
+        matrix[np.diag_indices_from(matrix)] += 1.0 + 1e-14 * np.trace(matrix)
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(at_zero, at_most):
             h = at_zero / self.alpha - at_most / room - residual
             g = self.fold(theta * h)
-            d_b, right = 0.0, rows.combine(g)
-            if self.problem.fit_intercept:
-                lack = float(g.sum()) - missing
-                d_w = cho_solve(factor, right - column * (lack / total), check_finite=False)
-                d_b = (lack - float(column @ d_w)) / total
-            else:
-                d_w = cho_solve(factor, right, check_finite=False)
+            lack = float(g.sum()) - missing if self.problem.fit_intercept else 0.0
+            d_w = cho_solve(factor, rows.combine(g) - centre * lack, check_finite=False)
+            d_b = lack / total - float(centre @ d_w)
             d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
             d_z = (at_zero - self.z * d_alpha) / self.alpha
             d_v = (at_most + self.v * d_alpha) / room

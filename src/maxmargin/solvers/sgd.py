@@ -1,0 +1,149 @@
+"""Stochastic gradient descent on the primal: the lectures' form of the linear machine, averaged.
+
+With λ = 1/Σc the objective is P/Σc = ½λ‖w‖² + Σ (c_i/Σc) L(y_i, x_iᵀw + b), and
+
+    for batches B of a random permutation, t = 1, 2, …
+        s_i = L'(y_i, x_iᵀw + b)                      for i in B
+        g_i = (n/|B|) (c_i/Σc) s_i
+        w = w − η (λw + Σ_B g_i x_i),   b = b − η Σ_B g_i,   η = η₀ / √(1 + epochs so far)
+
+The model is an average of all w and b so far that forgets the early ones. Over a long time the
+mean step is zero, so w is nearly Σ β_i x_i with β_i = −c_i · (the mean of s_i): the mean slopes
+are a dual point, and so the proof of quality that other solvers have exists here too. It comes
+slowly: use this solver for a rough answer on very many rows, or to learn from a stream.
+
+References: S. Shalev-Shwartz, Y. Singer, N. Srebro, Pegasos, ICML 2007. O. Shamir, T. Zhang,
+Stochastic gradient descent for non-smooth optimization: convergence results and optimal averaging
+schemes, ICML 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from maxmargin.primal import PrimalProblem
+from maxmargin.rows import Rows
+from maxmargin.solvers.linear import LinearSolver, LinearState
+
+PATIENCE = 20  # epochs in which the objective must fall by 0.1 %, or there is little left to gain
+POWER_STEPS = 10
+
+
+def share(t: int) -> float:
+    """Weight of the t-th value in an average that forgets the early ones like (early/t)³."""
+    return 4 / (t + 3)
+
+
+@dataclass
+class Descent:
+    """Where stochastic gradient descent stands; it can go on with other rows.
+
+    Attributes
+    ----------
+    coef, offset : w and b
+    mean_coef, mean_offset : their averages, the model
+    rate : η₀
+    epochs : how many times the rows were seen, a fraction during the first
+    total_cost : Σc of all rows seen
+    """
+
+    coef: np.ndarray
+    mean_coef: np.ndarray
+    rate: float
+    offset: float = 0.0
+    mean_offset: float = 0.0
+    steps: int = 0
+    epochs: float = 0.0
+    total_cost: float = 0.0
+
+    def step(self, problem: PrimalProblem, rows: Rows, batch: np.ndarray) -> np.ndarray:
+        """One batch; returns its slopes."""
+        scores = rows.scores_of(batch, self.coef) + self.offset
+        slopes = problem.loss.derivative(problem.y[batch], scores)
+        rate = self.rate / np.sqrt(1 + self.epochs)
+        move = -rate * rows.n / len(batch) / self.total_cost * problem.cost[batch] * slopes
+        self.coef *= 1 - min(rate / self.total_cost, 1.0)
+        rows.add(batch, move, self.coef)
+        if problem.fit_intercept:
+            self.offset += float(move.sum())
+        self.steps += 1
+        self.epochs += len(batch) / rows.n
+        self.mean_coef += share(self.steps) * (self.coef - self.mean_coef)
+        self.mean_offset += share(self.steps) * (self.offset - self.mean_offset)
+        return slopes
+
+
+@dataclass(frozen=True)
+class SGD(LinearSolver):
+    """Averaged stochastic gradient descent with batches.
+
+    Parameters
+    ----------
+    batch_size : int
+    learning_rate : float or None
+        η₀; None for what the loss and the rows allow.
+    seed : int
+        Of the permutations.
+    """
+
+    batch_size: int = 32
+    learning_rate: float | None = None
+    seed: int = 0
+
+    def begin(self, problem: PrimalProblem, rows: Rows) -> Descent:
+        """The state before the first step."""
+        rate = self.learning_rate or stable_rate(problem, rows, self.batch_size)
+        return Descent(np.zeros(rows.d), np.zeros(rows.d), rate)
+
+    def epoch(
+        self, descent: Descent, problem: PrimalProblem, rows: Rows, order: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """All rows once, in the given order; yields each batch with its slopes."""
+        for start in range(0, rows.n, self.batch_size):
+            batch = order[start : start + self.batch_size]
+            yield batch, descent.step(problem, rows, batch)
+        if not (np.isfinite(descent.coef).all() and np.isfinite(descent.offset)):
+            raise ValueError(
+                f"stochastic gradient descent diverged with learning_rate={self.learning_rate}; "
+                f"the data and the loss allow about {stable_rate(problem, rows, self.batch_size):.3g}"
+            )
+
+    def iterate(self, state: LinearState) -> Iterator[bool]:
+        problem, rows = state.problem, state.rows
+        random = np.random.default_rng(self.seed)
+        descent, slopes = self.begin(problem, rows), np.zeros(rows.n)
+        descent.total_cost = float(problem.cost.sum())
+        best = [np.inf] * PATIENCE
+        while state.best.primal < 0.999 * best[-PATIENCE]:
+            best.append(state.best.primal)
+            order = random.permutation(rows.n)
+            for batch, now in self.epoch(descent, problem, rows, order):
+                slopes[batch] += share(int(state.passes) + 1) * (now - slopes[batch])
+                if descent.steps % 1000 == 0:
+                    yield False
+            state.passes += 1
+            state.coef, state.offset = descent.mean_coef, descent.mean_offset
+            state.beta = problem.best_multiple(rows, -problem.cost * slopes)
+            yield True
+
+
+def stable_rate(problem: PrimalProblem, rows: Rows, batch_size: int) -> float:
+    """The largest η with which the mean over a batch does not overshoot.
+
+    For one row that is κ/‖(x, 1)‖², for the mean over all rows κ/ν with ν the largest eigenvalue of
+    the mean of (x, 1)(x, 1)ᵀ (by the power method); a batch is in between. Linear pieces, which
+    have no curvature, are given κ = 1.
+    """
+    largest = float(rows.squared_norms().max(initial=0)) + 1
+    v = np.ones(rows.d + 1)
+    nu = largest
+    for _ in range(POWER_STEPS):
+        scores = rows.scores(v[1:] / np.linalg.norm(v)) + v[0] / np.linalg.norm(v)
+        v = np.concatenate([[scores.sum()], rows.combine(scores)]) / rows.n
+        nu = float(np.linalg.norm(v))
+    within = min(batch_size, rows.n)
+    smoothness = largest / within + nu * (within - 1) / within
+    return (problem.loss.kappa or 1.0) / smoothness

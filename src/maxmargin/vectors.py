@@ -1,0 +1,151 @@
+"""Three things the compiler does not find by itself, spelled in LLVM's vectors.
+
+Each is a plain Python function, which says what it computes and runs when the JIT is off, and a
+lowering: what numba puts in its place inside compiled code. Everything else is left to plain loops,
+which LLVM turns into vectors without help.
+
+    multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
+    exp2       2^t by a polynomial, in any loop, without a vendor's library
+    larger     max(a, b), free to be reordered, so that the maximum of a loop becomes vectors
+"""
+
+import math
+import platform
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import lower_builtin, type_callable
+
+
+def _registers() -> tuple[int, int]:
+    """Bytes in a vector register of this CPU, and the number of them."""
+    features = llvmlite.binding.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 64, 32
+    if features.get("avx"):
+        return 32, 16
+    return 16, 32 if platform.machine() in ("aarch64", "arm64") else 16
+
+
+# Two registers per vector; the sums take three quarters of all registers, operands the rest.
+_BYTES, _REGISTERS = _registers()
+LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
+ROWS = 3 * _REGISTERS // 8
+
+
+def multiply(rows, j, panels, p, out, o):
+    """out[o] = rows[j] @ panels[p]: compiled, the sums stay in vector registers."""
+    out[o] = rows[j] @ panels[p]
+
+
+@type_callable(multiply)
+def _type_multiply(context):
+    return lambda rows, j, panels, p, out, o: types.none
+
+
+@lower_builtin(
+    multiply, types.Array, types.Integer, types.Array, types.Integer, types.Array, types.Integer
+)
+def _lower_multiply(context, builder, signature, args):
+    """Rows of `rows` are (ROWS, K) matrices or vectors of K; one sum per row is carried over k."""
+    rows_type, _, panels_type, _, out_type, _ = signature.args
+    rows, j, panels, p, out, o = args
+    sums_carried = ROWS if rows_type.ndim == 3 else 1
+    size = panels_type.dtype.bitwidth // 8
+    lanes = LANES[size]
+    index = context.get_value_type(types.intp)
+    vector = ir.VectorType(context.get_value_type(panels_type.dtype), lanes)
+    zero = ir.Constant(vector, [0.0] * lanes)
+    to_all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+
+    def array(kind, value):
+        return context.make_array(kind)(context, builder, value)
+
+    def address(kind, value, *place):
+        place = (*place, *[index(0)] * kind.ndim)[: kind.ndim]
+        return cgutils.get_item_pointer(context, builder, kind, array(kind, value), place)
+
+    length = builder.extract_value(array(panels_type, panels).shape, 1)
+    z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
+    x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
+    start, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(loop)
+
+    builder.position_at_end(loop)
+    k = builder.phi(index)
+    sums = [builder.phi(vector) for _ in z]
+    column = builder.load(builder.gep(x, [k]), align=size)
+    totals = []
+    for z_r, carried in zip(z, sums, strict=True):
+        entry = builder.insert_element(zero, builder.load(builder.gep(z_r, [k])), index(0))
+        entry = builder.shuffle_vector(entry, zero, to_all_lanes)
+        product = builder.fmul(entry, column, flags=["contract"])
+        totals.append(builder.fadd(carried, product, flags=["contract"]))
+        carried.add_incoming(zero, start)
+        carried.add_incoming(totals[-1], loop)
+    following = builder.add(k, index(1))
+    k.add_incoming(index(0), start)
+    k.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, length), loop, end)
+
+    builder.position_at_end(end)
+    for r, total in enumerate(totals):
+        builder.store(total, builder.gep(y, [index(r)]), align=size)
+    return context.get_dummy_value()
+
+
+def exp2(t):
+    """2^min(t, 0): compiled, a few multiplications that vectorise."""
+    return np.exp2(min(t, t.dtype.type(0)))
+
+
+@type_callable(exp2)
+def _type_exp2(context):
+    return lambda t: t
+
+
+@lower_builtin(exp2, types.Float)
+def _lower_exp2(context, builder, signature, args):
+    """2^t = 2^n 2^f, n whole and |f| ≤ ½: Taylor's series of 2^f, and n added to its exponent.
+
+    Adding the large number 1.5·2^mantissa rounds t to n and leaves n in the lowest bits.
+    """
+    (t,) = args
+    number = t.type
+    mantissa, terms, smallest = (23, 7, -126) if number == ir.FloatType() else (52, 14, -1022)
+    whole_number = ir.IntType(signature.args[0].bitwidth)
+
+    zero = ir.Constant(number, 0.0)
+    t = builder.select(builder.fcmp_ordered(">", t, zero), zero, t)
+    large = ir.Constant(number, 1.5 * 2.0**mantissa)
+    shifted = builder.fadd(t, large)
+    f = builder.fsub(t, builder.fsub(shifted, large))
+    power = zero
+    for k in reversed(range(terms)):
+        power = builder.fmul(power, f, flags=["contract"])
+        coefficient = ir.Constant(number, math.log(2) ** k / math.factorial(k))
+        power = builder.fadd(power, coefficient, flags=["contract"])
+    n = builder.shl(builder.bitcast(shifted, whole_number), whole_number(mantissa))
+    power = builder.bitcast(builder.add(builder.bitcast(power, whole_number), n), number)
+    underflow = builder.fcmp_ordered("<", t, ir.Constant(number, float(smallest)))
+    return builder.select(underflow, zero, power)
+
+
+def larger(a, b):
+    """max(a, b) of numbers that are not NaN: the form whose loops LLVM turns into vectors."""
+    return max(a, b)
+
+
+@type_callable(larger)
+def _type_larger(context):
+    return lambda a, b: a
+
+
+@lower_builtin(larger, types.Float, types.Float)
+def _lower_larger(context, builder, signature, args):
+    flags = ["nnan", "nsz"]
+    return builder.select(builder.fcmp_ordered(">", *args, flags=flags), *args, flags=flags)
