@@ -1,8 +1,9 @@
 """A race: several solvers on one problem, and who comes how far at what cost.
 
-Each starts from zero on a Gram matrix of its own, with nothing cached. The gap is the one of the
-certificate, as a share of the objective, the same for all; so is the rule by which each is said
-to have converged. A solver that stalls is drawn to where it stopped, with the reason.
+Each starts from zero on a Gram matrix of its own, with nothing cached, in float64: so every gap
+on the way is a true one. The gap is that of the certificate, as a share of the objective, the
+same for all; so is the rule by which each is said to have converged. A solver that stalls is
+drawn to where it stopped, with the reason.
 """
 
 from __future__ import annotations
@@ -76,9 +77,15 @@ def race(solvers: Mapping[str, Solver], problem: DualProblem, gram: Gram) -> Any
     return table(lines)
 
 
+class ExactGram(Gram):
+    """In float64 from the first step: the gradient on the way is as true as the last."""
+
+    precision = np.float64
+
+
 def fresh(gram: Gram) -> Gram:
     """The same matrix with nothing computed yet."""
-    return Gram(gram.kernel, gram.X, cache_size=gram.cache_size, threads=gram.threads)
+    return ExactGram(gram.kernel, gram.X, cache_size=gram.cache_size, threads=gram.threads)
 
 
 def way(name: str, problem: DualProblem, solution: Solution) -> list[dict[str, Any]]:
@@ -137,7 +144,7 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
         raise ImportError("plot_race needs matplotlib: pip install 'maxmargin[plot]'") from error
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True, layout="constrained")
-    floor, ends = goal / 30, []
+    floor, ends = goal / 1000, []
     for number, (name, points) in enumerate(ways.groupby("solver", sort=False)):
         last = points.iloc[-1]
         if last["status"] == "refused":
@@ -150,7 +157,10 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
         for axis, cost in zip(axes, _costs(drawn, rows), strict=True):
             axis.plot(cost, gap, lw=1.2, **style)
             axis.plot(cost.iloc[-1], gap.iloc[-1], ms=7, **marker)
-        ends.append((gap.iloc[-1], last["seconds"], f"{name}: {last['status']}", style["color"]))
+        text = f"{name}: {last['status']}"
+        if last["status"] in ("stagnated", "out of iterations"):
+            text += f",\n{last['why']}"
+        ends.append((gap.iloc[-1], last["seconds"], text, style["color"]))
     for axis, label in zip(axes, ("kernel evaluations / n²", "seconds"), strict=True):
         axis.set(xscale="log", yscale="log", ylim=(floor, 1.5), xlabel=label)
         axis.axhline(goal, color="grey", lw=0.6, ls=":")
@@ -166,14 +176,18 @@ def _costs(points: Any, rows: int) -> tuple[Any, Any]:
 
 def _label(axis: Any, ends: list[tuple[float, float, str, str]], floor: float) -> None:
     """Name each line beside the axis, at the height of its end and clear of the others."""
-    heights: list[float] = []
-    for gap, cost, text, colour in sorted(ends, key=lambda end: end[:2]):
-        height = np.log(gap / floor) / np.log(1.5 / floor)
-        heights.append(max(height, heights[-1] + 0.08) if heights else height)
+    ends = sorted(ends, key=lambda end: end[:2])
+    heights = [float(np.log(gap / floor) / np.log(1.5 / floor)) for gap, *_ in ends]
+    room = 1.0 / max(len(ends), 9)
+    for k in range(1, len(ends)):
+        heights[k] = max(heights[k], heights[k - 1] + room)
+    for k in reversed(range(len(ends))):
+        heights[k] = min(heights[k], 1.0 - room * (len(ends) - 1 - k))
+    for height, (gap, cost, text, colour) in zip(heights, ends, strict=True):
         axis.annotate(
             text,
             xy=(cost, gap),
-            xytext=(1.03, heights[-1]),
+            xytext=(1.03, height),
             textcoords="axes fraction",
             color=colour,
             va="center",

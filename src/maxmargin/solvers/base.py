@@ -34,7 +34,6 @@ __all__ = [
     "require_positive",
 ]
 
-PATIENCE = 5  # outer iterations without progress before the entries are blamed, or we give up
 STRIDE = 100  # steps per outer iteration of a solver that has no sweeps of its own
 
 
@@ -76,6 +75,8 @@ class Solver(ABC):
 
     takes_groups: ClassVar[tuple[int, ...]] = (0, 1, 2)
     takes_infinite_bounds: ClassVar[bool] = True
+    # Outer iterations without progress before the kernel entries are blamed, or it gives up.
+    patience: ClassVar[int] = 5
 
     @abstractmethod
     def iterate(self, state: State) -> Iterator[None]:
@@ -188,7 +189,7 @@ class Solver(ABC):
                 idle = 0 if rose or fell else idle + 1
             best, lowest = max(best, now.objective), min(lowest, 0.99 * now.violation)
             steps = state.steps
-            if idle >= PATIENCE:
+            if idle >= self.patience:
                 if state.dtype == np.float64:
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")
                 state.refresh()

@@ -6,8 +6,8 @@ with one row of A per group, as it stands: K dense, all of it in memory, some fi
 steps of m³/3 operations each. The slow truth that other solvers are compared with.
 
 An interior point only comes near its bounds. So the result is settled: a variable goes to the
-bound whose multiplier is larger than its distance, both in their natural units, and the free
-ones carry what the sums then lack.
+bound whose multiplier exceeds its distance, and the free ones carry what the sums then lack. How
+the two compare depends on units: a few rates of exchange are tried, and the best result is kept.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from maxmargin.solvers.base import Ending, Moves, Solver, State, require_positiv
 
 ACCURACY = 1e-11  # of residuals and gap: some twenty steps reach it,
 MOST_STEPS = 50  # unless rounding does not let them
+RATES = np.array([1e-4, 1e-2, 1.0])  # of multipliers to distances
 
 
 @dataclass(frozen=True)
@@ -56,25 +57,34 @@ class InteriorPoint(Solver):
         qp.settings.max_iter = int(min(MOST_STEPS, state.most_steps))
         for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
             setattr(qp.settings, name, ACCURACY)
-        K = np.asfortranarray(state.gram.block(rows, rows))
-        bounds = {"x_l": p.lower, "x_u": p.upper}
+        # In x = β / unit and with G / scale, so that neither is smaller than the accuracy.
+        unit = min(1.0, np.abs([p.lower, p.upper]).max())
+        scale = min(1.0, max(np.abs(p.linear).max(), unit * state.diagonal.max()))
+        K = np.asfortranarray(unit / scale * state.gram.block(rows, rows))
+        linear, bounds = p.linear / scale, {"x_l": p.lower / unit, "x_u": p.upper / unit}
         if p.n_groups:
-            qp.setup(K, p.linear, np.asfortranarray(A), p.sums, **bounds)
+            qp.setup(K, linear, np.asfortranarray(A), p.sums / unit, **bounds)
         else:
-            qp.setup(K, p.linear, **bounds)
+            qp.setup(K, linear, **bounds)
         status = qp.solve()
         state.steps += qp.result.info.iter
-        state.move_to(everything, settled(p, K, qp.result), "interior point")
+        choices = [
+            settled(p, unit * qp.result.x, rate * qp.result.z_bl, rate * qp.result.z_bu)
+            for rate in np.abs(qp.result.x).max() * RATES
+        ]
+        best = min(choices, key=lambda beta: p.violation(beta, K @ (beta / unit) + linear))
+        state.move_to(everything, best, "interior point")
         yield
         return Ending(Status.STAGNATED, f"the accuracy of PIQP, which ended with {status.name}")
 
 
-def settled(problem: DualProblem, K: np.ndarray, result: Any) -> np.ndarray:
-    """A feasible point whose variables are at their bounds where the multipliers say so."""
-    beta = np.clip(result.x, problem.lower, problem.upper)
-    span, force = np.abs(beta).max(), np.abs(K @ beta).max() + np.abs(problem.linear).max()
-    at_lower = (beta - problem.lower) * force < result.z_bl * span
-    at_upper = (problem.upper - beta) * force < result.z_bu * span
+def settled(
+    problem: DualProblem, beta: np.ndarray, pull_down: np.ndarray, pull_up: np.ndarray
+) -> np.ndarray:
+    """A feasible point whose variables are at a bound if they are nearer to it than its pull."""
+    beta = np.clip(beta, problem.lower, problem.upper)
+    at_lower = beta - problem.lower < pull_down
+    at_upper = problem.upper - beta < pull_up
     beta = np.where(at_lower, problem.lower, np.where(at_upper, problem.upper, beta))
     for g, total in enumerate(problem.sums):
         free = (problem.group == g) & ~at_lower & ~at_upper

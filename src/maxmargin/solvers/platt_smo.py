@@ -40,22 +40,22 @@ class PlattSMO(Solver):
 
     Parameters
     ----------
-    smallest_step : a step shorter than this share of the bounds' distance is no change
     seed : of the random places where the passes over j begin
     """
 
-    smallest_step: float = 1e-12
     seed: int = 0
 
     takes_groups: ClassVar[tuple[int, ...]] = (1,)
     takes_infinite_bounds: ClassVar[bool] = False
+    # The free variables are brought to tol among themselves, however little the dual then rises.
+    patience: ClassVar[int] = 1000
 
     def iterate(self, state: State) -> Iterator[None]:
         random = np.random.default_rng(self.seed)
         while self.sweep(state, range(state.problem.size), random, "i: violator among all"):
-            while self.sweep(state, free(state).tolist(), random, "i: violator among the free"):
-                pass
             yield
+            while self.sweep(state, free(state).tolist(), random, "i: violator among the free"):
+                yield
 
     def sweep(
         self, state: State, variables: Iterable[int], random: np.random.Generator, why: str
@@ -69,9 +69,8 @@ class PlattSMO(Solver):
 
     def examine(self, state: State, i: int, random: np.random.Generator, why: str) -> bool:
         """Move i with the first partner that makes a difference."""
-        smallest = self.smallest_step * (state.problem.upper[i] - state.problem.lower[i])
         return any(
-            j != i and step_pair(state, i, j, f"{why}, {second}", smallest=smallest)
+            j != i and step_pair(state, i, j, f"{why}, {second}")
             for j, second in partners(state, i, random)
         )
 
