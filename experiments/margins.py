@@ -27,6 +27,7 @@ def run(n: int = 60, path_points: int = 20) -> Outcome:
         "RBF, C = 1, γ = 1": (SVC(C=1, gamma=1, tol=1e-8).fit(*curved), curved),
         "RBF, C = 1000, γ = 1": (SVC(C=1000, gamma=1, tol=1e-8).fit(*curved), curved),
     }
+    path, matrix = _path(path_points)
     rows = [_numbers(name, machine, *data) for name, (machine, data) in machines.items()]
     hard, (X, y) = machines["hard margin, C = ∞"]
     sides = np.where(y == 1, 1, -1) * hard.decision_function(X)
@@ -46,7 +47,7 @@ def run(n: int = 60, path_points: int = 20) -> Outcome:
         figures={
             "Margins, support vectors and slack": lambda: _draw_margins(machines),
             "Accuracy and support vectors against C; the kernel matrix": lambda: _draw_path(
-                path_points
+                path, matrix
             ),
         },
         findings=[
@@ -100,12 +101,22 @@ def _draw_margins(machines: dict[str, tuple[SVC, tuple[np.ndarray, np.ndarray]]]
     return figure
 
 
-def _draw_path(points: int) -> Figure:
-    figure, (above, below) = panels(2, 1, size=(5, 3.4))
+def _path(points: int) -> tuple[PathDisplay, KernelMatrixDisplay]:
     X, X_test, y, y_test = train_test_split(*moons(600, seed=1), test_size=400, random_state=0)
     Cs = np.logspace(-3, 4, points)
-    PathDisplay.from_estimator(SVC(gamma=2), X, y, X_test, y_test, Cs=Cs, ax=above)
+    path = PathDisplay.from_estimator(
+        SVC(gamma=2), X, y, X_test, y_test, Cs=Cs, ax=Figure().subplots()
+    )
     order = np.lexsort((X[:, 0], y))
-    KernelMatrixDisplay.from_kernel(RBF(gamma=2), X[order], y[order], ax=below)
+    matrix = KernelMatrixDisplay.from_kernel(
+        RBF(gamma=2), X[order], y[order], ax=Figure().subplots()
+    )
+    return path, matrix
+
+
+def _draw_path(path: PathDisplay, matrix: KernelMatrixDisplay) -> Figure:
+    figure, (above, below) = panels(2, 1, size=(5, 3.4))
+    path.plot(ax=above)
+    matrix.plot(ax=below)
     below.set_title("kernel matrix, RBF, γ = 2")
     return figure

@@ -142,9 +142,7 @@ class FeatureGram:
         """Zᵀβ on a block, β over its lines."""
         shares = self._shares(len(beta))
         sums = np.zeros((len(shares), self.columns))
-        tasks = [
-            (block.Z, block.lines[s], beta[s], sums[k]) for k, s in enumerate(shares)
-        ]
+        tasks = [(block.Z, block.lines[s], beta[s], sums[k]) for k, s in enumerate(shares)]
         run_all(add_rows, tasks, self.threads)
         return sums.sum(axis=0)
 

@@ -155,7 +155,7 @@ class KernelErrorDisplay:
     r"""How far features are from the kernel, against their number D.
 
     The error is the root mean square of :math:`z(x)^T z(x') - k(x, x')` over pairs of rows. Of D
-    independent features it falls like :math:`1/\sqrt{D}`, the dashed line.
+    independent features it falls like :math:`1/\sqrt{D}`, the dashed line through the first.
 
     Use `from_features` to create one.
 
@@ -173,18 +173,16 @@ class KernelErrorDisplay:
     line_ : Line2D
         The mean error.
     law_ : Line2D
-        1/√D, through the mean of the first points.
+        1/√D, through the first point of the first features drawn on these axes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.kernel_approximation import RBFSampler
-    >>> from maxmargin.kernels import RBF
+    >>> from maxmargin.features import RandomFourierFeatures
     >>> from maxmargin.plots import KernelErrorDisplay
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> display = KernelErrorDisplay.from_features(
-    ...     RBFSampler(gamma=0.5), RBF(gamma=0.5), X, sizes=[10, 1000]
-    ... )
+    >>> features = RandomFourierFeatures(gamma=0.5)
+    >>> display = KernelErrorDisplay.from_features(features, X, sizes=[10, 1000])
     >>> first, last = display.errors.mean(axis=1)
     >>> bool(5 < first / last < 20)
     True
@@ -198,7 +196,6 @@ class KernelErrorDisplay:
     def from_features(
         cls,
         features: Any,
-        kernel: Kernel,
         X: ArrayLike,
         *,
         sizes: Sequence[int] = (10, 30, 100, 300, 1000),
@@ -212,9 +209,8 @@ class KernelErrorDisplay:
         Parameters
         ----------
         features : transformer
-            With parameters `n_components` and `random_state`.
-        kernel : Kernel
-            What they stand in for.
+            With parameters `n_components` and `random_state` and a method
+            `approximation_error`: those of `maxmargin.features`.
         X : array-like of shape (n_samples, n_features)
             Rows to fit and to measure on.
         sizes : sequence of int
@@ -233,15 +229,13 @@ class KernelErrorDisplay:
         KernelErrorDisplay
         """
         rows = check_array(X)
-        exact = kernel.bind(rows)(rows, rows)
         random = check_random_state(random_state)
         errors = np.empty((len(sizes), repeats))
         for place in np.ndindex(errors.shape):
             drawn = clone(features).set_params(
                 n_components=sizes[place[0]], random_state=random.randint(2**31 - 1)
             )
-            Z = np.asarray(drawn.fit_transform(rows), float)
-            errors[place] = np.sqrt(np.mean((Z @ Z.T - exact) ** 2))
+            errors[place] = drawn.fit(rows).approximation_error(rows)
         return cls(sizes=np.asarray(sizes), errors=errors).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Axes | None = None, name: str = "features") -> Self:
@@ -271,16 +265,11 @@ class KernelErrorDisplay:
             alpha=0.2,
             linewidth=0,
         )
-        law = np.exp(np.mean(np.log(mean * np.sqrt(self.sizes)))) / np.sqrt(self.sizes)
-        named = [line.get_label() for line in ax.get_lines()]
-        (self.law_,) = ax.plot(
-            self.sizes,
-            law,
-            "--",
-            color=ink(),
-            linewidth=1.2,
-            label="_law" if "1/√D" in named else "1/√D",
-        )
+        law = "1/√D"
+        if law not in [line.get_label() for line in ax.get_lines()]:
+            falling = mean[0] * np.sqrt(self.sizes[0] / self.sizes)
+            ax.plot(self.sizes, falling, "--", color=ink(), linewidth=1.2, label=law, zorder=5)
+        self.law_: Line2D = next(line for line in ax.get_lines() if line.get_label() == law)
         ax.set(xscale="log", yscale="log", xlabel="number of features D", ylabel="RMS kernel error")
         ax.grid(alpha=0.5)
         ax.legend()
