@@ -271,6 +271,8 @@ class KernelErrorDisplay:
             ax.plot(self.sizes, falling, "--", color=ink(), linewidth=1.2, label=law, zorder=5)
         self.law_: Line2D = next(line for line in ax.get_lines() if line.get_label() == law)
         ax.set(xscale="log", yscale="log", xlabel="number of features D", ylabel="RMS kernel error")
+        ax.set_xticks(self.sizes, [f"{size:,}" for size in self.sizes])
+        ax.set_xticks([], minor=True)
         ax.grid(alpha=0.5)
         ax.legend()
         return self
