@@ -5,6 +5,8 @@ The review's second figure, the error of the features against their number, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -108,17 +110,14 @@ def _costs(sizes: tuple[int, ...], columns: int = 50, rounds: int = 7) -> dict[s
     for size in sizes:
         X = random.normal(size=(size, columns))
         features.fit(X)
-        kernel = RBF(gamma=0.1)
-        turns = [
-            (_seconds(lambda: features.transform(X)), _seconds(lambda: kernel(X, X)))
-            for _ in range(rounds)
-        ]
+        works = [partial(features.transform, X), partial(RBF(gamma=0.1), X, X)]
+        turns = [[_seconds(work) for work in works] for _ in range(rounds)]
         for name, times in zip(costs, zip(*turns, strict=True), strict=True):
             costs[name].append(min(times))
     return costs
 
 
-def _seconds(work: Any) -> float:
+def _seconds(work: Callable[[], Any]) -> float:
     began = perf_counter()
     work()
     return perf_counter() - began

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "experiments" / "output"
 PAGE = ROOT / "docs" / "choosing-a-solver.md"
 ROWS, TOL, SECONDS = 2000, 1e-6, 20.0
+HEAD = "| solver | status | gap | evaluations / n² | steps | seconds |\n|---|---|---|---|---|---|\n"
 
 
 def easy() -> tuple[DualProblem, Kernel, np.ndarray]:
@@ -60,7 +61,31 @@ def main() -> None:
     for suffix in ("png", "svg"):
         figure.savefig(OUTPUT / f"race.{suffix}", dpi=110)
     table = pd.concat(ends)
-    table.to_csv(OUTPUT / "race.csv", index=False)
+    table.to_csv(OUTPUT / "race.csv", index=False, float_format="%.3g")
+    PAGE.write_text(with_table(PAGE.read_text(), table))
+
+
+def with_table(page: str, table: pd.DataFrame) -> str:
+    """The page with the results of each problem between its two marks."""
+    begin, end = "<!-- race -->\n", "<!-- end of race -->"
+    parts = []
+    for problem, lines in table.groupby("problem", sort=False):
+        rows = "".join(map(markdown, lines.to_dict("records")))
+        parts.append(f"\n**{problem}**, n = {ROWS:,}\n\n{HEAD}{rows}")
+    before, after = page.split(begin)[0], page.split(end)[1]
+    return f"{before}{begin}{''.join(parts)}\n{end}{after}"
+
+
+def markdown(line: dict) -> str:
+    """One solver's line."""
+    if line["status"] == "refused":
+        return ""
+    why = "" if line["status"] == "converged" else f", {line['why']}"
+    return (
+        f"| `{line['solver']}` | {line['status']}{why} | {line['relative_gap']:.0e} "
+        f"| {line['kernel_evaluations'] / ROWS**2:.2f} | {line['steps']:,.0f} "
+        f"| {line['seconds']:.2g} |\n"
+    )
 
 
 if __name__ == "__main__":

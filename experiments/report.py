@@ -56,5 +56,6 @@ def _picture(folder: str, stem: str, shown: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[dict[str, str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *([row[c] for c in columns] for row in rows)]
+    cells = ([row[c].replace("|", "\\|") for c in columns] for row in rows)
+    lines = [columns, ["---"] * len(columns), *cells]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -1,10 +1,22 @@
 """Kernel machines for Python: exact, certified, fast, and readable."""
 
+from maxmargin.machines.linear_svc import LinearSVC
+from maxmargin.machines.linear_svr import LinearSVR
 from maxmargin.machines.nu_svc import NuSVC
 from maxmargin.machines.one_class import OneClassSVM
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.svr import SVR, NuSVR
+from maxmargin.trace import trace
 
 __version__ = "0.1.0"
 
-__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "trace",
+]

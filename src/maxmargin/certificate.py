@@ -27,7 +27,7 @@ def primal_value(
     problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
 ) -> float:
     """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(beta @ (gradient - problem.linear))
+    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
     b = offsets[problem.group] if problem.n_groups else 0.0
     residual = -(gradient + b)  # what one more unit of β_i would gain
     bound = np.where(residual > 0, problem.upper, problem.lower)
@@ -35,7 +35,7 @@ def primal_value(
     if hard.any():
         margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
         return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(residual @ bound)
+    loss = float(np.sum(residual * bound))
     return quadratic + loss + float(offsets @ problem.sums)
 
 
@@ -68,7 +68,7 @@ class Certificate:
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         beta, gradient = solution.beta, solution.gradient
-        return cls._from_values(
+        return cls.from_values(
             primal=primal_value(problem, beta, gradient, solution.offsets),
             dual=-problem.objective(beta, gradient),
             kkt_violation=problem.violation(beta, gradient),
@@ -84,7 +84,7 @@ class Certificate:
         if len(parts) == 1:
             return parts[0]
         worst = max(parts, key=lambda part: (part.status is not Status.CONVERGED, part.gap))
-        return cls._from_values(
+        return cls.from_values(
             primal=sum(part.primal for part in parts),
             dual=sum(part.dual for part in parts),
             kkt_violation=max(part.kkt_violation for part in parts),
@@ -95,7 +95,8 @@ class Certificate:
         )
 
     @classmethod
-    def _from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+    def from_values(cls, primal: float, dual: float, **rest: Any) -> Certificate:
+        """With the gap that a primal and a dual value leave."""
         gap = primal - dual
         scale = max(abs(primal), abs(dual))
         relative = gap / scale if 0 < scale < np.inf else gap

@@ -117,7 +117,7 @@ class DualProblem:
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
-        return 0.5 * float(beta @ (gradient + self.linear))
+        return 0.5 * float(np.sum(beta * (gradient + self.linear)))
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
@@ -125,6 +125,16 @@ class DualProblem:
         if self.n_groups == 0:
             return max(up[0], -down[0], 0.0)
         return max(float(np.max(up - down)), 0.0)
+
+    def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
+        """The variables that violate or are extreme, or might with gradients off by `margin`."""
+        up, down = self._extremes(beta, gradient)
+        b = self.offsets(beta, gradient) if self.n_groups else np.zeros(1)
+        raise_from = (np.minimum(up, b) - margin)[self.group]
+        lower_from = (np.maximum(down, b) + margin)[self.group]
+        wants_up = (beta < self.upper) & (-gradient >= raise_from)
+        wants_down = (beta > self.lower) & (-gradient <= lower_from)
+        return np.flatnonzero(wants_up | wants_down)
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""

@@ -61,7 +61,7 @@ def race(solvers: Mapping[str, Solver], problem: DualProblem, gram: Gram) -> Any
     >>> finish(ways)[["solver", "status", "why"]]
              solver     status                                                why
     0  second order  converged                         no KKT violation above tol
-    1  random pairs  stagnated                             a sweep moved β by 0.0
+    1  random pairs  stagnated                               a sweep moved β by 0
     2    one by one    refused  CoordinateDescent cannot take a problem with a...
     """
     lines: list[dict[str, Any]] = []

@@ -6,7 +6,10 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+
+WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs some thousand
 
 
 def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
@@ -18,6 +21,16 @@ def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int)
         return
     for future in [_pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
         future.result()
+
+
+def run_split(function: Callable[[int, int], None], n: int, work: float, threads: int) -> None:
+    """Call `function(start, stop)` on parts of range(n), in several threads if that is worth it.
+
+    `work` is roughly the nanoseconds it takes one thread to do all of it.
+    """
+    parts = max(1, min(4 * threads, int(work / WORTH_A_TASK), n))
+    ends = [n * part // parts for part in range(parts + 1)]
+    run_all(function, pairwise(ends), threads)
 
 
 @lru_cache(maxsize=8)

@@ -33,12 +33,13 @@ class Rows:
     """
 
     def __init__(self, X: Any) -> None:
-        if sp.issparse(X) and not X.has_canonical_format:
+        self.sparse = sp.issparse(X)
+        if self.sparse and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         self.X = X
         self.n, self.d = X.shape
-        if sp.issparse(X):
+        if self.sparse:
             self.parts = (X.data, X.indices, X.indptr)
         else:
             none = np.empty(0, np.int32)
@@ -75,7 +76,7 @@ class Rows:
         The centre is 0 or the weighted mean: so sparse rows need not become dense.
         """
         products = np.zeros((self.d, self.d))
-        if sp.issparse(self.X):
+        if self.sparse:
             _add_products(*self.parts, weights, products)
             products += np.tril(products, -1).T
             return products - float(weights.sum()) * np.outer(centre, centre)

@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Callable
 from numbers import Integral, Real
-from threading import Event
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
-from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram, cross_dot
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
+from maxmargin.machines.certified import CertifiedMachine
 from maxmargin.machines.precomputed import symmetric
-from maxmargin.machines.progress import GapBar
-from maxmargin.machines.tasks import Standing, Task, numbered, run_threads
 from maxmargin.machines.validation import (
     check_diagonal,
     check_finite,
-    check_finite_target,
+    checked_data,
     is_numeric,
-    warn,
 )
-from maxmargin.problem import Solution, Status
-from maxmargin.resources import available_cores
-from maxmargin.solvers import SOLVERS, Progress, Solver
+from maxmargin.problem import Solution
+from maxmargin.solvers import SOLVERS
 from maxmargin.solvers.polish import polish
 
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
 
 
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
+class KernelMachine(CertifiedMachine):
     """Base of the machines whose model is Σ β_i k(x_i, x) + b."""
 
+    _solvers: ClassVar[dict] = SOLVERS
     _parameter_constraints: ClassVar[dict] = {
+        **CertifiedMachine._parameter_constraints,
         "kernel": [StrOptions(KERNEL_NAMES), callable],
         "degree": [Interval(Integral, 0, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither"), None],
-        "verbose": ["verbose"],
-        "max_iter": [Interval(Integral, -1, None, closed="left")],
         "solver": [StrOptions(set(SOLVERS)), HasMethods("solve")],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
     }
 
     # --- validate -------------------------------------------------------------------------
@@ -78,22 +63,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             return X, np.asarray(y)
         if isinstance(kernel, Precomputed) and sp.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
-        check_finite_target(y)
-        checked = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            skip_check_array=False,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            **options,
-        )
+        checked = checked_data(self, X, y, reset=reset, **options)
         data = checked if isinstance(y, str) else checked[0]
-        check_finite(data, type(self).__name__)
         if reset and isinstance(kernel, Precomputed) and data.shape[0] != data.shape[1]:
             raise ValueError(
                 "Precomputed matrix must be a square matrix. "
@@ -129,113 +100,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         coef[:, scaled] *= now[scaled] / before[scaled]
         return coef
 
-    def _threads(self) -> int:
-        """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
-        if self.n_jobs is None:
-            return available_cores()
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
-        return self.n_jobs if self.n_jobs > 0 else max(1, available_cores() + 1 + self.n_jobs)
-
-    def _solver(self, time_left: float | None) -> Solver:
-        """The solver named or given; tol, max_iter and max_time are the machine's."""
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
-        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
-
-    # --- solve ----------------------------------------------------------------------------
-
-    def _solve(
-        self,
-        tasks: Sequence[Task],
-        *,
-        in_parallel: bool,
-        data: tuple[Any, Any],
-        model: Callable[[list[Standing]], dict],
-    ) -> list[Solution]:
-        """Solve all tasks; keep what there is on Ctrl-C; tell callbacks and the progress bar.
-
-        `model` turns the state of every task into fitted attributes: callbacks that score a
-        model during the fit get one made of where the tasks stand.
-        """
-        began, stop = perf_counter(), Event()
-        context = self._init_callback_context(max_subtasks=None)
-        context.call_on_fit_task_begin(estimator=self, X=data[0], y=data[1])
-        listening = bool(getattr(self, "_skl_callbacks", ()))
-        bar = GapBar(type(self).__name__, len(tasks)) if self.verbose else None
-        state: list[Standing] = [None] * len(tasks)
-
-        def told(number: int, progress: Progress) -> bool:
-            if watch := tasks[number].watch:
-                watch(progress)
-            if bar:
-                bar.update(number, progress)
-            if listening:
-                state[number] = progress
-                sub = context.subcontext(task_name=f"{tasks[number].name}, iteration")
-                sub.call_on_fit_task_begin(estimator=self)
-                if sub.call_on_fit_task_end(
-                    estimator=self,
-                    X=data[0],
-                    y=data[1],
-                    reconstruction_attributes=lambda: model(state),
-                ):
-                    stop.set()
-            return stop.is_set()
-
-        def run(number: int) -> Solution:
-            left = None if self.max_time is None else self.max_time - (perf_counter() - began)
-            task = tasks[number]
-            gram = task.gram()
-            solution = self._solver(left).solve(
-                task.problem, gram, start=task.start, observe=lambda now: told(number, now)
-            )
-            if solution.status is Status.CONVERGED:
-                try:
-                    solution = polish(task.problem, gram, solution)
-                except KeyboardInterrupt:
-                    stop.set()
-            elif solution.status is Status.INTERRUPTED:
-                stop.set()
-            state[number] = solution
-            return solution
-
-        with bar or nullcontext():
-            threads = self._threads() if in_parallel and not listening else 1
-            if threads == 1:
-                solutions = [run(number) for number in range(len(tasks))]
-            else:
-                solutions = run_threads(run, len(tasks), threads, stop)
-        context.call_on_fit_task_end(
-            estimator=self,
-            X=data[0],
-            y=data[1],
-            reconstruction_attributes=lambda: model(list(solutions)),
-        )
-        for name, value in model(list(solutions)).items():
-            setattr(self, name, value)
-        self._certify(tasks, solutions, perf_counter() - began)
-        return solutions
-
-    def _certify(self, tasks: Sequence[Task], solutions: list[Solution], seconds: float) -> None:
-        """Certificates, history, and a warning that says what to do if it did not converge."""
-        self.certificates_ = [
-            Certificate.of(task.problem, solution)
-            for task, solution in zip(tasks, solutions, strict=True)
-        ]
-        self.certificate_ = Certificate.total(self.certificates_, seconds)
-        self.history_ = np.concatenate(
-            [numbered(k, solution.history) for k, solution in enumerate(solutions)]
-        )
-        self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
-        if self.fit_status_:
-            proof = self.certificate_
-            warn(
-                f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
-                f"{proof.kkt_violation:.3g} (tol={self.tol:g}) and the duality gap "
-                f"{proof.gap:.3g} ({proof.relative_gap:.2%} of the objective). The model so far "
-                f"is usable; to come closer, {proof.status.advice}.",
-                ConvergenceWarning,
-            )
+    def _finish(self, task: Any, gram: Gram, solution: Solution) -> Solution:
+        return polish(task.problem, gram, solution)
 
     # --- predict --------------------------------------------------------------------------
 

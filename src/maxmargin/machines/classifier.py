@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.gram import Gram
@@ -19,7 +18,7 @@ from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
 from maxmargin.machines.tasks import Standing, Task
-from maxmargin.machines.validation import checked_weights
+from maxmargin.machines.validation import check_two_classes, checked_weights, class_numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
 
@@ -107,14 +106,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = self._validate(X, y)
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one; got "
-                f"{len(classes)} class ({classes[0]!r})"
-            )
+        classes, labels = class_numbers(y)
         previous = getattr(self, "classes_", None)
         if self.warm_start and previous is not None and not np.array_equal(classes, previous):
             raise ValueError(
@@ -128,13 +120,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
         """The weight of each row: its class's times its own."""
         weights = self.class_weight_[labels]
-        if sample_weight is None:
-            return weights
-        if len(np.unique(labels[sample_weight > 0])) == 1:
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class."
-            )
-        return weights * sample_weight
+        check_two_classes(labels, sample_weight)
+        return weights if sample_weight is None else weights * sample_weight
 
     def _scheme(self) -> OneVersusOne | OneVersusRest:
         if self.multiclass == "ovr" and len(self.classes_) > 2:

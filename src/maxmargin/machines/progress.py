@@ -1,4 +1,4 @@
-"""The progress bar of a fit: the KKT violation falling toward `tol`, on a logarithmic scale."""
+"""The progress bar of a fit: its distance to the optimum falling toward `tol`, logarithmically."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from maxmargin.solvers import Progress
+from maxmargin.solvers import LinearProgress, Progress
 
 
 class GapBar:
@@ -33,16 +33,16 @@ class GapBar:
         )
         self._task = self._bars.add_task("", total=problems)
 
-    def update(self, problem: int, progress: Progress) -> None:
+    def update(self, problem: int, progress: Progress | LinearProgress) -> None:
         """Problem number `problem` has come this far."""
-        violation = max(progress.violation, progress.tol)
-        first = self._first.setdefault(problem, max(violation, 2 * progress.tol))
-        fraction = math.log(first / violation) / math.log(first / progress.tol)
+        distance = max(progress.distance, progress.tol)
+        first = self._first.setdefault(problem, max(distance, 2 * progress.tol))
+        fraction = math.log(first / distance) / math.log(first / progress.tol)
         self._done[problem] = max(self._done.get(problem, 0.0), min(fraction, 1.0))
         self._bars.update(
             self._task,
             completed=sum(self._done.values()),
-            description=f"KKT violation {progress.violation:.1e} → {progress.tol:.0e}",
+            description=f"{progress.measure} {progress.distance:.1e} → {progress.tol:.0e}",
         )
 
     def __enter__(self) -> GapBar:

@@ -169,7 +169,7 @@ class SVC(KernelClassifier):
             return
         state = progress.state
         total = np.abs(state.beta).sum()
-        squared = float(state.beta @ (state.gradient - state.problem.linear))
+        squared = float(np.sum(state.beta * (state.gradient - state.problem.linear)))
         if total > 0 and 4 * squared / total**2 <= 1e-10 * state.gram.diagonal.max():
             raise ValueError(
                 "C=inf asks for a hard margin, but the data are not separable: the classes' "

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
+from typing import TypeVar
 
 import numpy as np
 
+from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.solvers import Progress
 
 Standing = Solution | Progress | None
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Task:
 
     name: str
     problem: DualProblem
-    gram: Callable[[], Gram]
+    matrix: Callable[[], Gram]
     start: np.ndarray | None = None
     watch: Callable[[Progress], None] | None = None
 
@@ -35,6 +38,10 @@ class Task:
             return state.beta, self.problem.offsets(state.beta, state.gradient)
         return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
 
+    def certificate(self, solution: Solution) -> Certificate:
+        """The proof of how good a solution is."""
+        return Certificate.of(self.problem, solution)
+
 
 def numbered(problem: int, history: np.ndarray) -> np.ndarray:
     """A history with the number of its binary problem in front."""
@@ -46,8 +53,8 @@ def numbered(problem: int, history: np.ndarray) -> np.ndarray:
 
 
 def run_threads(
-    run: Callable[[int], Solution], count: int, threads: int, stop: Event
-) -> list[Solution]:
+    run: Callable[[int], Result], count: int, threads: int, stop: Event
+) -> list[Result]:
     """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(run, number) for number in range(count)]

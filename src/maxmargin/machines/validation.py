@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import column_or_1d
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 
 def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
@@ -20,6 +22,46 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     if not weights.any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     return weights
+
+
+def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
+    check_finite_target(y)
+    checked = validate_data(
+        estimator,
+        X,
+        y,
+        skip_check_array=False,
+        accept_sparse="csr",
+        accept_large_sparse=True,
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+        **options,
+    )
+    check_finite(checked if isinstance(y, str) else checked[0], type(estimator).__name__)
+    return checked
+
+
+def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The classes, and the number of each row's class."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            "The number of classes has to be greater than one; got "
+            f"{len(classes)} class ({classes[0]!r})"
+        )
+    return classes, labels
+
+
+def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> None:
+    """Raise if weights of zero leave only one class."""
+    if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) == 1:
+        raise ValueError(
+            "Invalid input - all samples with positive weights belong to the same class."
+        )
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -1,16 +1,23 @@
-"""Solvers of the one dual problem: one file, one algorithm, one page."""
+"""Solvers: one file, one algorithm, one page.
+
+Those in `SOLVERS` take the one dual problem, those in `LINEAR_SOLVERS` the linear machines'.
+"""
 
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.block_smo import BlockSMO
 from maxmargin.solvers.chunking import Chunking
 from maxmargin.solvers.coordinate_descent import CoordinateDescent
 from maxmargin.solvers.decomposition import Decomposition
+from maxmargin.solvers.dual_coordinate import DualCoordinateDescent
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
+from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
 from maxmargin.solvers.maximal_violating_pair_smo import MaximalViolatingPairSMO
 from maxmargin.solvers.platt_smo import PlattSMO
 from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.random_pair_smo import RandomPairSMO
 from maxmargin.solvers.second_order_smo import SecondOrderSMO
+from maxmargin.solvers.sgd import SGD
 from maxmargin.solvers.simplified_smo import SimplifiedSMO
 from maxmargin.solvers.state import State, Step
 
@@ -27,13 +34,26 @@ SOLVERS: dict[str, type[Solver]] = {
     "interior-point": InteriorPoint,
 }
 
+LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {
+    "dual": DualCoordinateDescent,
+    "interior-point": LinearInteriorPoint,
+    "sgd": SGD,
+}
+
 __all__ = [
+    "LINEAR_SOLVERS",
+    "SGD",
     "SOLVERS",
     "BlockSMO",
     "Chunking",
     "CoordinateDescent",
     "Decomposition",
+    "DualCoordinateDescent",
     "InteriorPoint",
+    "LinearInteriorPoint",
+    "LinearProgress",
+    "LinearSolution",
+    "LinearSolver",
     "MaximalViolatingPairSMO",
     "PlattSMO",
     "Progress",

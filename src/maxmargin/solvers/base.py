@@ -4,7 +4,7 @@ A solver is a frozen dataclass of its options whose `iterate` is a generator: it
 state and yields once per outer iteration. `solve` drives it, so that Ctrl-C, limits, observers
 and the stopping rule exist once, and mean the same for every algorithm:
 
-* it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone;
+* it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone where it counts;
 * kernel entries are float32 until that proof fails or progress ends, float64 from then on;
 * a solver that runs out of moves, iterations or time says so. One with a stopping rule of its
   own returns the status that rule deserves from `iterate`; it can never claim convergence.
@@ -171,8 +171,10 @@ class Solver(ABC):
         moves, began = self.iterate(state), 0
         while True:
             if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
-                state.refresh()
-                state.dtype = np.float64
+                state.confirm()
+                if problem.violation(state.beta, state.gradient) > self.tol:
+                    state.refresh()
+                    state.dtype = np.float64
             now = Progress.of(state, self.tol)
             history.append(now.record())
             stop = observe and observe(now)

@@ -55,15 +55,7 @@ MEMORY = np.dtype(
 
 @dataclass(frozen=True)
 class DualCoordinateDescent(LinearSolver):
-    """Random sweeps with shrinking; exact offset by the method of multipliers.
-
-    Parameters
-    ----------
-    seed : int
-        Of the random order.
-    """
-
-    seed: int = 0
+    """Random sweeps with shrinking; exact offset by the method of multipliers."""
 
     def iterate(self, state: LinearState) -> Iterator[bool]:
         problem, rows = state.problem, state.rows

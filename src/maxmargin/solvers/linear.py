@@ -11,14 +11,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.primal import Point, PrimalProblem
 from maxmargin.problem import Status
 from maxmargin.rows import Rows
-from maxmargin.solvers.base import HISTORY
 
+HISTORY = np.dtype(
+    [
+        ("objective", float),
+        ("gap", float),
+        ("violation", float),
+        ("passes", float),
+        ("seconds", float),
+    ]
+)
 SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs nothing
 
 
@@ -56,6 +65,12 @@ class LinearProgress:
     state: LinearState
     tol: float
     seconds: float
+    measure: ClassVar[str] = "relative gap"
+
+    @property
+    def distance(self) -> float:
+        """What `tol` bounds."""
+        return self.state.best.relative_gap
 
 
 @dataclass(frozen=True)
@@ -90,11 +105,13 @@ class LinearSolver(ABC):
     tol : relative duality gap to reach
     max_iter : most passes over the data; −1 for no limit
     max_time : most seconds to take, or None
+    seed : of whatever is random
     """
 
     tol: float = 1e-6
     max_iter: int = 1000
     max_time: float | None = None
+    seed: int = 0
 
     @abstractmethod
     def iterate(self, state: LinearState) -> Iterator[bool]:

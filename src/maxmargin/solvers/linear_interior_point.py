@@ -23,7 +23,7 @@ vector machines, SIAM J. Optim. 13 (2002), 783–804.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +31,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows
-from maxmargin.solvers.linear import LinearSolver, LinearState
+from maxmargin.solvers.linear import SMALL, LinearSolver, LinearState
 
+Direction = tuple[np.ndarray, np.ndarray, np.ndarray, float]  # of α, z, v and b
+Newton = Callable[[np.ndarray, np.ndarray], Direction]
+
+BLAS = 16  # how much faster a multiplication is in dense matrices than in sparse rows
 TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step may go
 
 
@@ -109,13 +113,13 @@ class Interior:
         room, mu = self.room, self.mu
         theta = 1 / (self.q + self.z / self.alpha + self.v / room)
         solve = self._newton(theta)
-        d_alpha, d_z, d_v, *_ = solve(-self.alpha * self.z, -room * self.v)
+        d_alpha, d_z, d_v, _ = solve(-self.alpha * self.z, -room * self.v)
         share = self._reach(d_alpha, d_z, d_v)
         ahead = (self.alpha + share * d_alpha) @ (self.z + share * d_z)
         if self.boxed:
             ahead += (room - share * d_alpha) @ (self.v + share * d_v)
         centre = (ahead / len(self.alpha) / mu) ** 3 * mu / (1 + self.boxed)
-        d_alpha, d_z, d_v, d_w, d_b = solve(
+        d_alpha, d_z, d_v, d_b = solve(
             centre - self.alpha * self.z - d_alpha * d_z,
             self.boxed * (centre - room * self.v + d_alpha * d_v),
         )
@@ -127,7 +131,7 @@ class Interior:
         self.b += share * d_b
         self.w = self.rows.combine(self.fold(self.alpha))
 
-    def _newton(self, theta):
+    def _newton(self, theta: np.ndarray) -> Newton:
         """The solver of the linear system at this point, for any right-hand side."""
         rows, sign, part = self.rows, self.sign, self.part
         room, residual = self.room, self.slope() - self.z + self.v
@@ -139,7 +143,7 @@ class Interior:
         matrix[np.diag_indices_from(matrix)] += 1.0 + 1e-14 * np.trace(matrix)
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
-        def solve(at_zero, at_most):
+        def solve(at_zero: np.ndarray, at_most: np.ndarray) -> Direction:
             h = at_zero / self.alpha - at_most / room - residual
             g = self.fold(theta * h)
             lack = float(g.sum()) - missing if self.problem.fit_intercept else 0.0
@@ -148,13 +152,26 @@ class Interior:
             d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
             d_z = (at_zero - self.z * d_alpha) / self.alpha
             d_v = (at_most + self.v * d_alpha) / room
-            return d_alpha, d_z, d_v, d_w, d_b
+            return d_alpha, d_z, d_v, d_b
 
         return solve
 
-    def _reach(self, d_alpha, d_z, d_v) -> float:
+    def _reach(self, d_alpha: np.ndarray, d_z: np.ndarray, d_v: np.ndarray) -> float:
         """The share of the step that makes the first of α, c − α, z, v zero; at most 1."""
         pairs = [(self.alpha, d_alpha), (self.z, d_z)]
         if self.boxed:
             pairs += [(self.room, -d_alpha), (self.v, d_v)]
         return min(float(np.min(x[dx < 0] / -dx[dx < 0], initial=1.0)) for x, dx in pairs)
+
+
+def few_columns(rows: Rows) -> bool:
+    """Whether an iteration costs less than some ten passes over the data.
+
+    Then all of them together cost less than the passes that coordinate descent often needs.
+    """
+    if rows.sparse:
+        lengths = np.diff(rows.parts[2]).astype(float)
+        products = float(lengths @ lengths) / 2
+    else:
+        products = rows.n * rows.d**2 / BLAS
+    return products + rows.d**3 / BLAS <= 10 * max(rows.stored, SMALL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,12 @@ class Progress:
     kernel_evaluations: int
     seconds: float
     step: Step | None = None
+    measure: ClassVar[str] = "KKT violation"
+
+    @property
+    def distance(self) -> float:
+        """What `tol` bounds."""
+        return self.violation
 
     @classmethod
     def of(cls, state: State, tol: float, step: Step | None = None) -> Progress:

@@ -59,6 +59,11 @@ class Descent:
     epochs: float = 0.0
     total_cost: float = 0.0
 
+    def begin_at(self, coef: np.ndarray, offset: float) -> None:
+        """Start from a model instead of from zero."""
+        self.coef, self.offset = coef.copy(), offset
+        self.mean_coef, self.mean_offset = coef.copy(), offset
+
     def step(self, problem: PrimalProblem, rows: Rows, batch: np.ndarray) -> np.ndarray:
         """One batch; returns its slopes."""
         scores = rows.scores_of(batch, self.coef) + self.offset
@@ -85,13 +90,10 @@ class SGD(LinearSolver):
     batch_size : int
     learning_rate : float or None
         η₀; None for what the loss and the rows allow.
-    seed : int
-        Of the permutations.
     """
 
     batch_size: int = 32
     learning_rate: float | None = None
-    seed: int = 0
 
     def begin(self, problem: PrimalProblem, rows: Rows) -> Descent:
         """The state before the first step."""
@@ -106,9 +108,10 @@ class SGD(LinearSolver):
             batch = order[start : start + self.batch_size]
             yield batch, descent.step(problem, rows, batch)
         if not (np.isfinite(descent.coef).all() and np.isfinite(descent.offset)):
+            stable = stable_rate(problem, rows, self.batch_size)
             raise ValueError(
                 f"stochastic gradient descent diverged with learning_rate={self.learning_rate}; "
-                f"the data and the loss allow about {stable_rate(problem, rows, self.batch_size):.3g}"
+                f"the data and the loss allow about {stable:.3g}"
             )
 
     def iterate(self, state: LinearState) -> Iterator[bool]:

@@ -11,6 +11,8 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem
 
+SAMPLE = 256  # gradient entries recomputed to see how far all have drifted
+
 
 class LimitReached(Exception):
     """The step just taken was the last one allowed."""
@@ -84,7 +86,7 @@ class State:
     def move_to(self, variables: np.ndarray, values: np.ndarray, why: str = "working set") -> None:
         """Set β on some variables, and bring the gradient along."""
         delta = values - self.beta[variables]
-        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype)
+        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
         self.movement += float(np.abs(delta).sum())
@@ -108,9 +110,38 @@ class State:
         """Recompute the gradient from β alone, in float64."""
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
 
+    def confirm(self) -> None:
+        """Recompute the gradient, in float64 from β alone, where it has a say.
 
-def exact_gradient(problem: DualProblem, gram: Gram, beta: np.ndarray) -> np.ndarray:
-    """G = Kβ + p from β alone, in float64."""
+        That is on the support vectors, which make up the objective, and on the variables that
+        violate or are extreme, which make up the violation and the loss; all others enter
+        neither. A sample tells how far the gradient has drifted. A variable can only be one of
+        these if it seems to be, within a few times the drift; should one have drifted more than
+        the sample, those within a few times that are recomputed too.
+        """
+        everything = np.arange(self.problem.size)
+        drift = self._correct(everything[:: max(1, self.problem.size // SAMPLE)])
+        drift = max(drift, self._correct(np.flatnonzero(self.beta)))
+        while True:
+            worst = self._correct(self.problem.contenders(self.beta, self.gradient, 4 * drift))
+            if worst <= 2 * drift:
+                return
+            drift = worst
+
+    def _correct(self, variables: np.ndarray) -> float:
+        """Recompute the gradient of some variables; how far off the worst was."""
+        exact = exact_gradient(self.problem, self.gram, self.beta, variables)
+        error = float(np.abs(exact - self.gradient[variables]).max(initial=0))
+        self.gradient[variables] = exact
+        return error
+
+
+def exact_gradient(
+    problem: DualProblem, gram: Gram, beta: np.ndarray, variables: np.ndarray | None = None
+) -> np.ndarray:
+    """G = Kβ + p from β alone, in float64; of some variables or of all."""
     support = np.flatnonzero(beta)
-    product = gram.dot(problem.row_of(support), beta[support])
-    return problem.on_variables(product) + problem.linear
+    rows, coef = problem.row_of(support), beta[support]
+    if variables is None:
+        return problem.on_variables(gram.dot(rows, coef)) + problem.linear
+    return gram.dot(rows, coef, rows=problem.row_of(variables)) + problem.linear[variables]

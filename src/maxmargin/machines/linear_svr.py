@@ -1,0 +1,143 @@
+"""The linear support vector regressor."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+
+from maxmargin.losses import EpsilonInsensitive, PiecewiseLoss, SquaredEpsilonInsensitive
+from maxmargin.machines.linear import LinearMachine, online
+from maxmargin.machines.validation import checked_data, checked_weights
+from maxmargin.solvers import LinearSolver
+
+LOSSES: dict[str, type[EpsilonInsensitive]] = {
+    "epsilon_insensitive": EpsilonInsensitive,
+    "squared_epsilon_insensitive": SquaredEpsilonInsensitive,
+}
+
+
+class LinearSVR(RegressorMixin, LinearMachine):
+    """Linear support vector regressor, with an offset that is not regularised.
+
+    Minimises ½‖w‖² + Σ C_i L(y_i, wᵀx_i + b) with L(y, f) = max(0, |y − f| − ε) or its square.
+    `sklearn.svm.LinearSVR`, by LIBLINEAR, adds ½b² to this; here b is free, so the model does not
+    change when all rows, or all targets, are shifted.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+    tol : float, default=1e-6
+        Relative duality gap to reach: the objective is at most this much above its minimum.
+    C : float, default=1.0
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
+    fit_intercept : bool, default=True
+    verbose : int
+        1 shows a bar of the gap falling toward `tol`.
+    random_state : seeds the order in which rows are visited; None is a fixed seed
+    max_iter : int, default=1000
+        Most passes over the data; −1 for no limit.
+    solver, max_time, n_jobs : new, as in `LinearSVC`
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : ndarray of shape (1,)
+    n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
+    certificate_ : Certificate
+        Primal, dual, gap, worst KKT violation, cost.
+    history_ : structured array
+        Dual value, gap and violation each time the gap was computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(10.0)[:, None]
+    >>> reg = LinearSVR(epsilon=0.1, C=100).fit(X, 2 * X[:, 0] + 100)
+    >>> reg.predict([[20.0]]).round(1)
+    array([139.8])
+    >>> reg.certificate_.relative_gap <= 1e-6
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **LinearMachine._parameter_constraints,
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "loss": [StrOptions(set(LOSSES))],
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-6,
+        C: float = 1.0,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        verbose: int | bool = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        solver: str | LinearSolver = "auto",
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+
+    def _loss(self) -> PiecewiseLoss:
+        return LOSSES[self.loss](self.epsilon)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+        """Train on the rows of X with the targets y.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
+            Multiplies C row by row.
+
+        Returns
+        -------
+        self
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        self._train(X, {type(self).__name__: y}, weights, (X, y))
+        return self
+
+    @available_if(online)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+        """One epoch of stochastic gradient descent on these rows; needs solver="sgd"."""
+        first = not hasattr(self, "coef_")
+        X, y, weights = self._checked(X, y, sample_weight, reset=first)
+        self._learn(X, [y], weights)
+        return self
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        X, y = checked_data(self, X, y, reset=reset, y_numeric=True)
+        weights = checked_weights(sample_weight, X)
+        return X, y.astype(np.float64), np.ones(len(y)) if weights is None else weights
+
+    def _attributes(self, coef: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
+        return {"coef_": coef[0], "intercept_": intercept}
+
+    def predict(self, X: Any) -> np.ndarray:
+        """wᵀx + b for the rows of X."""
+        return self._scores(X)
