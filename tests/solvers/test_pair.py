@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -19,6 +19,7 @@ def state_of(problem, gram, beta=None):
     return State(problem, gram, beta, gradient, np.float64, problem.offsets(beta, gradient))
 
 
+@settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10**6), C=st.sampled_from([0.1, 1.0, 100.0]))
 def test_a_step_is_the_step_of_the_lecture(seed, C):
     random = np.random.default_rng(seed)
@@ -48,6 +49,7 @@ def test_a_step_is_the_step_of_the_lecture(seed, C):
         assert step.offset == state.offsets[0]
 
 
+@settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10**6), slack=st.sampled_from([0.0, 1e-3]))
 def test_the_kkt_test_is_the_test_of_the_lecture(seed, slack):
     random = np.random.default_rng(seed)

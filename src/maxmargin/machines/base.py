@@ -76,7 +76,8 @@ class KernelMachine(CertifiedMachine):
         kernel = self._kernel().bind(X, sample_weight)
         if isinstance(kernel, Precomputed):
             X = symmetric(X)
-        gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
+        with np.errstate(over="ignore"):
+            gram = Gram(kernel, X, cache_size=self.cache_size, threads=self._threads())
         check_diagonal(gram.diagonal)
         return gram
 
@@ -97,7 +98,7 @@ class KernelMachine(CertifiedMachine):
         coef[:, self.support_] = self._dense_dual_coef()
         now = bounds[: len(before)]
         scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
-        coef[:, scaled] *= now[scaled] / before[scaled]
+        coef[:, scaled] = coef[:, scaled] / before[scaled] * now[scaled]  # a bound stays a bound
         return coef
 
     def _finish(self, task: Any, gram: Gram, solution: Solution) -> Solution:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from maxmargin.formulations import c_svc
+from maxmargin.gram import Gram
 from maxmargin.kernels import Gamma, Kernel
 from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.problem import DualProblem
@@ -170,9 +171,21 @@ class SVC(KernelClassifier):
         state = progress.state
         total = np.abs(state.beta).sum()
         squared = float(np.sum(state.beta * (state.gradient - state.problem.linear)))
-        if total > 0 and 4 * squared / total**2 <= 1e-10 * state.gram.diagonal.max():
+        if total > 0 and 4 * squared / total**2 <= negligible(state.gram, self.fit_intercept):
             raise ValueError(
                 "C=inf asks for a hard margin, but the data are not separable: the classes' "
                 "convex hulls in the kernel's space meet. Use a finite C, or a kernel that "
                 "separates them (an RBF with a larger gamma separates any distinct points)"
             )
+
+
+def negligible(gram: Gram, fit_intercept: bool) -> float:
+    """A squared distance that is none: beside the spread of the data, and beside rounding errors.
+
+    With an offset only distances between rows matter, not where the origin is.
+    """
+    largest = float(gram.diagonal.max())
+    spread = largest
+    if fit_intercept:
+        spread = float(np.max(gram.diagonal + gram.diagonal[0] - 2 * gram.row(0)))
+    return 1e-10 * spread + 1e-14 * largest

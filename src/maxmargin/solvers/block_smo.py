@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -40,13 +41,17 @@ class BlockSMO(Solver):
 
     def iterate(self, state: State) -> Iterator[None]:
         problem, rng = state.problem, np.random.default_rng(0)
-        space = np.empty(0)
+        space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
-            W = working_set(state, self.smallest, self.largest, rng)
-            violation = problem.violation(state.beta, state.gradient)
+            room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
+            W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
+            # A block that is not the whole problem will be changed by the others: not too exact.
+            aim = 0.4 * self.tol
+            if len(W) < problem.size:
+                aim = max(aim, 0.05 * problem.violation(state.beta, state.gradient))
             rows = problem.row_of(W)
-            if space.size < len(W) ** 2 or space.dtype != state.dtype:
-                space = np.empty(len(W) ** 2, state.dtype)  # touching fresh memory is slow
+            if not space.size or space.dtype != state.dtype:
+                space = np.empty(min(self.largest, problem.size) ** 2, state.dtype)
             K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.block(rows, rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
@@ -58,8 +63,8 @@ class BlockSMO(Solver):
                 problem.upper[W],
                 problem.group[W],
                 problem.n_groups,
-                max(0.05 * violation, 0.4 * self.tol),
-                50 * len(W),
+                aim,
+                int(min(50 * len(W), state.most_steps - state.steps)),
             )
             moved = beta != state.beta[W]
             if not moved.any():

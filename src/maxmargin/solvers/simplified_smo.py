@@ -10,9 +10,9 @@
             b = −G_i if β_i is strictly inside its bounds, else −G_j if β_j is, else their mean
         passes = 0 if anything moved, else passes + 1
 
-A bound counts as reached within the tolerance of the KKT test. Nothing makes a random j a good
-one: a sweep in which every j was useless looks like the end. So this can stop early, `out of
-iterations` with its true gap; raise `max_passes` then.
+A bound counts as reached within the tolerance of the KKT test, taken as a share of C. Nothing
+makes a random j a good one: a sweep in which every j was useless looks like the end. So this can
+stop early, `out of iterations` with its true gap; raise `max_passes` then.
 
 Reference: M. Straka, NPFL129 lecture 7 (2022), after A. Ng, CS229 (2009), after J. Platt (1998).
 """
@@ -51,17 +51,16 @@ class SimplifiedSMO(Solver):
         require_positive(self, "max_passes")
 
     def iterate(self, state: State) -> Moves:
-        p, n = state.problem, state.problem.size
+        n, width = state.problem.size, state.problem.upper - state.problem.lower
         random, why = np.random.default_rng(self.seed), "i: next violator of the sweep, j: random"
-        passes = 0
+        tol, passes = self.tol / 2, 0
         while passes < self.max_passes:
             before = state.steps
             for i in range(n):
-                if violates(state, i, self.tol / 2, slack=self.tol / 2):
+                if violates(state, i, tol, slack=tol * width[i]):
                     j = int(i + random.integers(1, n)) % n
                     if pair_curvature(state, i, j) > CURVATURE:
-                        smallest = self.smallest_step * (p.upper[i] - p.lower[i])
-                        step_pair(state, i, j, why, smallest=smallest)
+                        step_pair(state, i, j, why, smallest=self.smallest_step * width[i])
             passes = 0 if state.steps > before else passes + 1
             yield
         return Ending(Status.OUT_OF_ITERATIONS, f"{self.max_passes} sweeps found no j that moves")

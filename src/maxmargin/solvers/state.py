@@ -119,6 +119,9 @@ class State:
         these if it seems to be, within a few times the drift; should one have drifted more than
         the sample, those within a few times that are recomputed too.
         """
+        if self.problem.size <= 4 * SAMPLE:
+            self.refresh()
+            return
         everything = np.arange(self.problem.size)
         drift = self._correct(everything[:: max(1, self.problem.size // SAMPLE)])
         drift = max(drift, self._correct(np.flatnonzero(self.beta)))
