@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # The house from the ground up. A room imports from floors below its own, never from its own floor
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
-    {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
+    {"kernels", "losses", "datasets", "resources", "vectors", "rows", "blas"},
     {"tiles", "kept_rows"},
     {"gram", "primal"},
     {"problem"},

@@ -167,3 +167,19 @@ def _add_products(data, indices, indptr, weights, products):
             value = weights[i] * data[a]
             for b in range(indptr[i], a + 1):
                 products[indices[a], indices[b]] += value * data[b]
+
+
+@njit(cache=True, nogil=True)
+def dot_rows(Z, lines, w, out):
+    """out_k = z_iᵀw for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        out[k] = _dense_dot(Z[lines[k]], w)
+
+
+@njit(cache=True, nogil=True)
+def add_rows(Z, lines, beta, out):
+    """out += Σ_k β_k z_i for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        if beta[k] != 0.0:
+            for c in range(len(out)):
+                out[c] += beta[k] * Z[lines[k], c]
