@@ -1,5 +1,6 @@
 """Kernel machines for Python: exact, certified, fast, and readable."""
 
+from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.machines.kernel_regressor import KernelRegressor
 from maxmargin.machines.linear_svc import LinearSVC
 from maxmargin.machines.linear_svr import LinearSVR
@@ -21,7 +22,9 @@ __all__ = [
     "LinearSVR",
     "NuSVC",
     "NuSVR",
+    "Nystroem",
     "OneClassSVM",
     "Perceptron",
+    "RandomFourierFeatures",
     "trace",
 ]

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs some thousand
 
@@ -37,6 +42,37 @@ def run_split(function: Callable[[int, int], None], n: int, work: float, threads
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     """One pool per process: threads do not survive a fork."""
     return ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
+
+
+_lock = Lock()
+_inside: list[
+    Any
+] = []  # an entry per caller of `one_blas_thread`; the first is the limit that is set
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS with one thread, until the last of possibly many callers has left.
+
+    For code that runs BLAS on threads of its own: two teams on the same cores wait for each
+    other, and everything takes two to three times as long.
+    """
+    with _lock:
+        _inside.append(None if _inside else _libraries().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _inside[0]
+            _inside.pop()
+            if not _inside:
+                limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Finding the libraries takes longer than setting their threads."""
+    return ThreadpoolController()
 
 
 def available_cores() -> int:

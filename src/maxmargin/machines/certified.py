@@ -45,7 +45,7 @@ class Solvable(Protocol):
 class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the machines that solve problems with solvers and prove how well."""
 
-    _criterion: ClassVar[str] = "KKT violation"  # what `tol` bounds
+    _criterion: str = "KKT violation"  # what `tol` bounds
     _solvers: ClassVar[dict]
     _parameter_constraints: ClassVar[dict] = {
         "tol": [Interval(Real, 0.0, None, closed="neither")],
