@@ -18,6 +18,8 @@ PACKAGE = ROOT / "src" / "maxmargin"
 FLOORS = [
     {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
     {"tiles", "kept_rows"},
+    {"sparse_tiles"},
+    {"tiling"},
     {"gram", "primal"},
     {"problem"},
     {"certificate"},
