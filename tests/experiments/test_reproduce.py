@@ -47,8 +47,9 @@ def test_outside_a_clone_it_says_where_to_go(monkeypatch, tmp_path):
 
 
 @pytest.mark.small
-def test_without_matplotlib_it_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+@pytest.mark.parametrize("package", ["matplotlib", "pandas"])
+def test_without_its_packages_it_names_the_extra(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
     result = reproduce("losses")
     assert result.exit_code == 1
-    assert "pip install 'maxmargin[plot]'" in result.output
+    assert "pip install 'maxmargin[experiments]'" in result.output
