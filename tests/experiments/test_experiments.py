@@ -4,12 +4,12 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from experiments.experiment import Finding, Outcome
-from experiments.report import write_report
-from experiments.reproduce import NAMES, title
 from matplotlib import pyplot, rc_context
 from matplotlib.figure import Figure
 
+from experiments.experiment import Finding, Outcome
+from experiments.report import write_report
+from experiments.reproduce import NAMES, title
 from maxmargin.datasets import Reviews
 from maxmargin.plots import theme
 
