@@ -20,10 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin import tiles
 from maxmargin.kept_rows import KeptRows
 from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
 from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
@@ -69,14 +69,11 @@ class Gram:
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        # Distances do not change when the mean is removed, but their rounding errors shrink.
-        shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
-        self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
-        self._form = form_of(self.kernel, X)
+        self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
         self._whole_matrix: np.ndarray | None = None
-        self._costly = self._form is None or X.shape[1] >= WIDE
+        self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
 
     @property
@@ -92,7 +89,7 @@ class Gram:
         if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
-            tiled = self._form is not None
+            tiled = self._tiled is not None
             norms = self._packed(np.float32)[:, -2] if tiled else row_norms(self.X, squared=True)
             spread = float(norms.max(initial=0))
             if float(self.kernel.gamma) * spread * np.finfo(np.float32).eps > 1e-3:
@@ -151,11 +148,10 @@ class Gram:
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
         n = self.n if rows is None else len(rows)
-        if self._form is not None:
+        if self._tiled:
             self.evaluations += n * len(j)
-            left = self._packed(dtype, rows)
-            right = tiles.expand(self.X, self._form, dtype, self._mean, j, self.threads)
-            return tiles.dot(left, right, self._form, coef, self.threads)[:n]
+            right = self._tiled.expand(dtype, j, self.threads)
+            return self._tiled.dot(self._packed(dtype, rows), right, coef, self.threads)[:n]
         i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
 
         def fill(start: int, stop: int) -> None:
@@ -196,11 +192,10 @@ class Gram:
         """K[i, j] from the data, on all threads; every j if none are given."""
         columns = self.n if j is None else len(j)
         values = np.empty((len(i), columns), dtype) if out is None else out
-        if self._form is not None:
+        if self._tiled and len(i) > 1:  # a tile makes many rows at once
             self.evaluations += len(i) * columns
-            left = self._packed(dtype, j)
-            right = tiles.expand(self.X, self._form, dtype, self._mean, i, self.threads)
-            return tiles.block(left, right, self._form, values, self.threads)
+            right = self._tiled.expand(dtype, i, self.threads)
+            return self._tiled.block(self._packed(dtype, j), right, values, self.threads)
         j = np.arange(self.n) if j is None else j
 
         def fill(start: int, stop: int) -> None:
@@ -211,10 +206,11 @@ class Gram:
 
     def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
         """Rows as the tile wants them; all of them are packed once."""
+        assert self._tiled
         if rows is not None:
-            return tiles.pack(self.X, dtype, self._mean, rows, self.threads)
+            return self._tiled.pack(dtype, rows, self.threads)
         if dtype not in self._panels:
-            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean, threads=self.threads)
+            self._panels[dtype] = self._tiled.pack(dtype, None, self.threads)
         return self._panels[dtype]
 
     def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
@@ -228,6 +224,12 @@ class Gram:
             return self.kernel.of(dot, row_norms(A, squared=True), row_norms(B, squared=True))
         return self.kernel(A, B).astype(dtype, copy=False)
 
+    @cached_property
+    def _mean(self) -> np.ndarray | None:
+        """What may be taken off all rows: distances stay, and their rounding errors shrink."""
+        moves = isinstance(self.kernel, RBF) and not sp.issparse(self.X)
+        return self.X.mean(axis=0, dtype=np.float64) if moves else None
+
     def _data(self, dtype: type, rows: np.ndarray | slice = slice(None)) -> Any:
         """Rows of X in the precision asked for, centred where that is allowed."""
         if dtype == np.float64:
@@ -237,12 +239,6 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
-
-
-def form_of(kernel: Kernel, X: Any) -> tiles.Form | None:
-    """The kernel as the fused tile takes it; None if the tile cannot compute it on these data."""
-    dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-    return tiles.form(kernel) if dense else None
 
 
 def cross_dot(
@@ -260,23 +256,22 @@ def cross_dot(
     """
     products = np.zeros((X.shape[0], len(coef)))
     step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
-    form = form_of(kernel, X)
-    if form is not None:
-        dtype = np.result_type(X, Z).type
-        centre = Z.mean(axis=0, dtype=np.float64) if form.square and len(Z) else None
-        rows = tiles.expand(Z, form, dtype, centre)
+    tiled = tiling(kernel, Z)
+    if tiled:
+        dtype = np.result_type(X.dtype, Z.dtype).type
+        right = tiled.expand(dtype, None, 1)
 
     def fill(start: int) -> None:
         part = X[start : start + step]
-        if form is None:
+        if not tiled:
             products[start : start + step] = kernel(part, Z) @ coef.T
             return
-        panels = tiles.pack(part, dtype, centre)
+        n, left = part.shape[0], tiled.like(part).pack(dtype, None, 1)
         if len(coef) == 1:
-            products[start : start + step, 0] = tiles.dot(panels, rows, form, coef[0])[: len(part)]
+            products[start : start + n, 0] = tiled.dot(left, right, coef[0], 1)[:n]
         else:
-            values = np.empty((len(Z), len(part)), dtype)
-            products[start : start + step] = (coef @ tiles.block(panels, rows, form, values)).T
+            values = np.empty((Z.shape[0], n), dtype)
+            products[start : start + n] = (coef @ tiled.block(left, right, values, 1)).T
 
     if Z.shape[0]:
         run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())

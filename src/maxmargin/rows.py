@@ -183,3 +183,10 @@ def add_rows(Z, lines, beta, out):
         if beta[k] != 0.0:
             for c in range(len(out)):
                 out[c] += beta[k] * Z[lines[k], c]
+
+
+@njit(cache=True, nogil=True)
+def square_rows(Z, lines, out):
+    """out_k = ‖z_i‖² for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        out[k] = _dense_dot(Z[lines[k]], Z[lines[k]])

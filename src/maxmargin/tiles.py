@@ -193,7 +193,7 @@ def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _apply(function, t, y):
+def apply(function, t, y):
     """y = f(t), entry by entry."""
     if function == EXP2:
         for e in range(t.size):
@@ -224,7 +224,7 @@ def weigh(panels, rows, coef, function, start, stop, out):
             for b in range(first, min(first + step, len(blocks))):
                 for r in range(tiles):
                     multiply(rows, b * tiles + r, panels, p, t, r)
-                _apply(function, flat_t, flat_y)
+                apply(function, flat_t, flat_y)
                 multiply(blocks, b, y, 0, total, 0)
                 for l in range(lanes):
                     out[p, l] += total[0, l]
@@ -244,7 +244,7 @@ def fill(panels, rows, function, start, stop, out):
         for j in range(0, m, BLOCK):
             for r in range(tiles):
                 multiply(rows, j // ROWS + r, panels, p, t, r)
-            _apply(function, flat_t, flat_y)
+            apply(function, flat_t, flat_y)
             for r in range(min(BLOCK, m - j)):
                 if width == lanes:
                     put(y, r, out, j + r, i)

@@ -1,10 +1,11 @@
-"""Four things the compiler does not find by itself, spelled in LLVM's vectors.
+"""Five things the compiler does not find by itself, spelled in LLVM's vectors.
 
 Each is a plain Python function, which says what it computes and runs when the JIT is off, and a
 lowering: what numba puts in its place inside compiled code. Everything else is left to plain loops,
 which LLVM turns into vectors without help.
 
     multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
+    gather     the same product for one sparse row: only the columns it has
     put        one vector stored, where a loop would first ask how long it is
     exp2       2^t by a polynomial, in any loop, without a vendor's library
     larger     max(a, b), free to be reordered, so that the maximum of a loop becomes vectors
@@ -36,6 +37,7 @@ def _registers() -> tuple[int, int]:
 _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
+WIDE = 2  # such vectors side by side for sparse rows, which have no sums to share operands with
 
 
 def multiply(rows, j, panels, p, out, o):
@@ -61,7 +63,6 @@ def _lower_multiply(context, builder, signature, args):
     index = context.get_value_type(types.intp)
     vector = ir.VectorType(context.get_value_type(panels_type.dtype), lanes)
     zero = ir.Constant(vector, [0.0] * lanes)
-    to_all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
 
     address = partial(_address, context, builder)
     length = builder.extract_value(
@@ -79,8 +80,7 @@ def _lower_multiply(context, builder, signature, args):
     column = builder.load(builder.gep(x, [k]), align=size)
     totals = []
     for z_r, carried in zip(z, sums, strict=True):
-        entry = builder.insert_element(zero, builder.load(builder.gep(z_r, [k])), index(0))
-        entry = builder.shuffle_vector(entry, zero, to_all_lanes)
+        entry = _broadcast(builder, builder.load(builder.gep(z_r, [k])), vector)
         product = builder.fmul(entry, column, flags=["contract"])
         totals.append(builder.fadd(carried, product, flags=["contract"]))
         carried.add_incoming(zero, start)
@@ -94,6 +94,67 @@ def _lower_multiply(context, builder, signature, args):
     for r, total in enumerate(totals):
         builder.store(total, builder.gep(y, [index(r)]), align=size)
     return context.get_dummy_value()
+
+
+def gather(columns, values, start, stop, panels, p, out, o):
+    """out[o] = values[start:stop] @ panels[p, columns[start:stop]], an even number of them."""
+    out[o] = values[start:stop] @ panels[p, columns[start:stop]]
+
+
+@type_callable(gather)
+def _type_gather(context):
+    return lambda columns, values, start, stop, panels, p, out, o: types.none
+
+
+@lower_builtin(
+    gather,
+    *(types.Array, types.Array, types.Integer, types.Integer),
+    *(types.Array, types.Integer, types.Array, types.Integer),
+)
+def _lower_gather(context, builder, signature, args):
+    """One sum of WIDE × LANES numbers is carried; two columns a turn, to keep the loads coming."""
+    columns_type, values_type, _, _, panels_type, _, out_type, _ = signature.args
+    columns, values, start, stop, panels, p, out, o = args
+    size = panels_type.dtype.bitwidth // 8
+    index = context.get_value_type(types.intp)
+    vector = ir.VectorType(context.get_value_type(panels_type.dtype), WIDE * LANES[size])
+    zero = ir.Constant(vector, [0.0] * vector.count)
+
+    column = _address(context, builder, columns_type, columns)
+    value = _address(context, builder, values_type, values)
+    x = builder.bitcast(_address(context, builder, panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(_address(context, builder, out_type, out, o), vector.as_pointer())
+    before, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(loop)
+
+    builder.position_at_end(loop)
+    k, carried = builder.phi(index), builder.phi(vector)
+    following, total = k, carried
+    for _ in range(2):
+        place = builder.sext(builder.load(builder.gep(column, [following])), index)
+        entry = _broadcast(builder, builder.load(builder.gep(value, [following])), vector)
+        terms = builder.load(builder.gep(x, [place]), align=size)
+        product = builder.fmul(entry, terms, flags=["contract"])
+        total = builder.fadd(total, product, flags=["contract"])
+        following = builder.add(following, index(1))
+    carried.add_incoming(zero, before)
+    carried.add_incoming(total, loop)
+    k.add_incoming(start, before)
+    k.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, stop), loop, end)
+
+    builder.position_at_end(end)
+    builder.store(total, y, align=size)
+    return context.get_dummy_value()
+
+
+def _broadcast(builder, number, vector):
+    """The number in every lane."""
+    zero = ir.Constant(vector, [0.0] * vector.count)
+    lane_zero = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(
+        builder.insert_element(zero, number, ir.IntType(32)(0)), zero, lane_zero
+    )
 
 
 def _address(context, builder, kind, value, *place):

@@ -19,11 +19,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.blas import one_blas_thread
-from maxmargin.gram import TILE_ENTRIES, available_cores, available_memory, run_all
 from maxmargin.kernels import RBF, Kernel, Laplacian
+from maxmargin.resources import available_cores, available_memory, one_blas_thread, run_all
 
+TILE_ENTRIES = 1 << 18  # computed at a time by a thread: they stay in its cache
 COMPONENTS = 1000  # columns, if nothing is said
+ERROR_SEED = 1_000_003  # of the rows on which errors are measured: they are not to be the landmarks
 
 
 class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -34,6 +35,8 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
         "random_state": ["random_state"],
     }
+
+    kernel_: Any
 
     @abstractmethod
     def _kernel(self) -> Kernel:
@@ -114,12 +117,14 @@ class KernelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        sample = X[sampled(X.shape[0], n_samples, check_random_state(self.random_state))]
+        sample = X[sampled(X.shape[0], n_samples, check_random_state(ERROR_SEED))]
         return kernel_error(self.kernel_, sample, self.transform(sample))
 
     def _single(self, X: Any) -> Any:
         """X in float32, centred where the kernel allows it."""
-        return (X if self._centre is None else X - self._centre).astype(np.float32, copy=False)
+        if self._centre is not None:
+            X = (X.toarray() if sp.issparse(X) else X) - self._centre
+        return X.astype(np.float32, copy=False)
 
     def _validate(self, X: Any, reset: bool) -> Any:
         X = validate_data(
@@ -145,4 +150,4 @@ def sampled(rows: int, count: int, random: np.random.RandomState) -> np.ndarray:
     """`count` different row numbers, sorted; all of them if there are no more."""
     if count >= rows:
         return np.arange(rows)
-    return np.sort(random.choice(rows, count, replace=False))
+    return np.sort(random.permutation(rows)[:count])

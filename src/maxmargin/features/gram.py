@@ -2,23 +2,30 @@
 
 Of the n rows the first `resident` keep their features in memory, as many as the budget allows;
 the features of the others are computed anew, block by block, each time they are asked for. If
-all fit, they are computed once. Nothing is written to disk.
+all fit, they are computed once, and there is one block. Nothing is written to disk.
+
+Which rows share a block changes with every pass: coordinate descent over the same blocks again
+and again needs several times as many passes. Rows are drawn in runs, so that a memmap is read in
+pieces and not row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.gram import Gram, available_cores, available_memory, run_all
+from maxmargin.gram import Gram
 from maxmargin.kernels import Kernel
+from maxmargin.resources import available_cores, available_memory, run_all
 from maxmargin.rows import add_rows, dot_rows
 
 BLOCK_BYTES = 1 << 26  # of features computed at a time
 LEAST_ROWS = 64  # in a block
+RUN = 64  # neighbouring rows that stay together
 
 
 class Transformer(Protocol):
@@ -31,13 +38,13 @@ class Transformer(Protocol):
 class Block(NamedTuple):
     """Some rows of a `FeatureGram`: `Z[lines]` are the features of its rows `rows`."""
 
-    rows: slice
+    rows: np.ndarray
     Z: np.ndarray
     lines: np.ndarray
 
 
 class FeatureGram:
-    """K̂ over the rows of X; what a solver asks of a `Gram`, and blocks of Z besides.
+    """K̂ over the rows of X, by blocks of Z.
 
     Parameters
     ----------
@@ -54,9 +61,9 @@ class FeatureGram:
     >>> from maxmargin.kernels import Linear
     >>> X = np.array([[1.0, 0.0], [1.0, 2.0]])
     >>> gram = FeatureGram(Linear(), X, Nystroem(kernel="linear").fit(X))
-    >>> gram.block([0, 1], [1]).round(4)
-    array([[1.],
-           [5.]])
+    >>> w = gram.weights(np.array([0.0, 1.0]))  # the features of the second row
+    >>> [gram.scores(block, w).round(4) for block in gram.blocks()]
+    [array([1., 5.])]
     """
 
     def __init__(
@@ -83,13 +90,14 @@ class FeatureGram:
         if self.step < min(LEAST_ROWS, self.n):
             least = (parts + 1) * min(LEAST_ROWS, self.n) * line / 2**20
             raise ValueError(
-                f"cache_size={budget / 2**20:.4g} MB is too little for features of "
+                f"cache_size={budget / 2**20:.3g} MB is too little for features of "
                 f"{self.columns:,} columns: blocks of {min(LEAST_ROWS, self.n)} rows take "
                 f"{least:.4g} MB; raise cache_size or lower n_components"
             )
         self.step = min(self.step, self.n)
         spare = budget - parts * self.step * line
         resident = self.n if self.n * line + self.step * line <= budget else spare // line
+        self._random = _shuffler()
         self._resident = np.empty((resident, self.columns), np.float32)
         for start in range(0, resident, self.step):
             rows = slice(start, min(start + self.step, resident))
@@ -111,7 +119,8 @@ class FeatureGram:
         if isinstance(rows, slice):
             return self
         part = object.__new__(FeatureGram)
-        part.__dict__ |= self.__dict__ | {"n": len(rows), "numbers": rows, "threads": 1}
+        changes = {"n": len(rows), "numbers": rows, "threads": 1, "_random": _shuffler()}
+        part.__dict__ |= self.__dict__ | changes
         return part
 
     def exact(self) -> Gram:
@@ -120,16 +129,32 @@ class FeatureGram:
         return Gram(self.kernel, X, cache_size=self.cache_size, threads=self.threads)
 
     def blocks(self) -> Iterator[Block]:
-        """All rows: first those whose features are made for the occasion, then the resident."""
-        split = int(np.searchsorted(self.numbers, self.resident))
-        for start in range(split, self.n, self.step):
-            numbers = self.numbers[start : start + self.step]
-            contiguous = numbers[-1] - numbers[0] == len(numbers) - 1
-            which = slice(numbers[0], numbers[-1] + 1) if contiguous else numbers
-            rows = slice(start, start + len(numbers))
-            yield Block(rows, self._compute(which), np.arange(len(numbers)))
-        if split:
-            yield Block(slice(0, split), self._resident, self.numbers[:split])
+        """All rows, each once: in one block if they fit, else in blocks made of random runs."""
+        everything = np.arange(self.n)
+        if self.resident == self.X.shape[0]:
+            yield Block(everything, self._resident, self.numbers)
+            return
+        runs = np.array_split(everything, max(self.n // RUN, 1))
+        self._random.shuffle(runs)
+        mixed = np.concatenate(runs)
+        for start in range(0, self.n, self.step):
+            rows = np.sort(mixed[start : start + self.step])
+            yield Block(rows, self._gather(self.numbers[rows]), np.arange(len(rows)))
+
+    def _gather(self, numbers: np.ndarray) -> np.ndarray:
+        """Features of some rows, from memory where they are."""
+        kept = int(np.searchsorted(numbers, self.resident))
+        if kept == 0:
+            return self._compute(numbers)
+        Z = np.empty((len(numbers), self.columns), np.float32)
+        np.take(self._resident, numbers[:kept], axis=0, out=Z[:kept], mode="clip")
+        if kept < len(numbers):
+            Z[kept:] = self._compute(numbers[kept:])
+        return Z
+
+    def sample(self, count: int) -> np.ndarray:
+        """Features of some rows, evenly spread."""
+        return self._gather(self.numbers[:: max(1, self.n // count)])
 
     def scores(self, block: Block, w: np.ndarray) -> np.ndarray:
         """Zw on a block."""
@@ -156,17 +181,8 @@ class FeatureGram:
     def _shares(self, count: int) -> list[slice]:
         """range(count) in as many parts as there are threads."""
         ends = np.linspace(0, count, self.threads + 1).astype(int)
-        return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(ends)]
 
-    def block(self, i: Any, j: Any) -> np.ndarray:
-        """K̂[i, j] for two arrays of row numbers, in float64."""
-        Zi, Zj = (self._compute(self.numbers[k]).astype(np.float64) for k in (i, j))
-        return Zi @ Zj.T
 
-    def dot(self, j: Any, coef: Any) -> np.ndarray:
-        """K̂[:, j] @ coef over all rows."""
-        w = self.weights(np.bincount(j, coef, self.n))
-        out = np.empty(self.n)
-        for block in self.blocks():
-            out[block.rows] = self.scores(block, w)
-        return out
+def _shuffler() -> np.random.Generator:
+    return np.random.default_rng(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from maxmargin.features.base import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
 from maxmargin.gram import cross_dot
 from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
+from maxmargin.resources import one_blas_thread
 
 
 class Nystroem(KernelFeatures):
@@ -56,7 +57,7 @@ class Nystroem(KernelFeatures):
     _parameter_constraints: ClassVar[dict] = {
         **KernelFeatures._parameter_constraints,
         "kernel": [str, callable],
-        "degree": [Interval(Real, 0, None, closed="left")],
+        "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "landmarks": [StrOptions({"uniform", "kmeans++", "leverage"})],
         "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -67,7 +68,7 @@ class Nystroem(KernelFeatures):
         n_components: int | None = None,
         *,
         kernel: str | Kernel | Callable = "rbf",
-        degree: float = 3,
+        degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         landmarks: Literal["uniform", "kmeans++", "leverage"] = "uniform",
@@ -101,7 +102,8 @@ class Nystroem(KernelFeatures):
         self.landmark_indices_ = chosen
         self.landmarks_ = X[chosen]
         K = np.asarray(self.kernel_(self.landmarks_, self.landmarks_), np.float64)
-        values, vectors = eigh((K + K.T) / 2, overwrite_a=True, check_finite=False)
+        with one_blas_thread():  # its many small steps gain nothing from more
+            values, vectors = eigh((K + K.T) / 2, driver="evd", check_finite=False)
         kept = values > self.threshold * max(values[-1], 0.0)
         if not kept.any():  # k is 0 on the landmarks, and so is φ
             kept[-1], values[-1], vectors[:, -1] = True, 1.0, 0.0
@@ -142,5 +144,5 @@ class Nystroem(KernelFeatures):
     def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
         """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
         weights = coef @ self.normalization_.T.astype(np.float64)
-        X, landmarks = self._single(X), self._single(self.landmarks_)
-        return cross_dot(self.kernel_, X, landmarks, weights, threads)
+        with one_blas_thread():
+            return cross_dot(self.kernel_, X, self.landmarks_, weights, threads)

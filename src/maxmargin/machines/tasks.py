@@ -56,7 +56,7 @@ def run_threads(
     run: Callable[[int], Result], count: int, threads: int, stop: Event
 ) -> list[Result]:
     """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
-    futures: list[Future[Solution]] = []
+    futures: list[Future[Result]] = []
     with ThreadPoolExecutor(threads) as pool:
         while True:
             try:

@@ -9,6 +9,7 @@ from maxmargin.solvers.chunking import Chunking
 from maxmargin.solvers.coordinate_descent import CoordinateDescent
 from maxmargin.solvers.decomposition import Decomposition
 from maxmargin.solvers.dual_coordinate import DualCoordinateDescent
+from maxmargin.solvers.feature_descent import FeatureDescent
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
 from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
@@ -49,6 +50,7 @@ __all__ = [
     "CoordinateDescent",
     "Decomposition",
     "DualCoordinateDescent",
+    "FeatureDescent",
     "InteriorPoint",
     "LinearInteriorPoint",
     "LinearProgress",

@@ -9,9 +9,9 @@
 Most steps touch only the small block; the whole data are read once per block. q is near the
 number of free support vectors, for then one block settles nearly all of them together.
 
-Violators are sampled at random among those at least a tenth as bad as the worst. The worst alone
-are much alike: a few of them settle the others too, and the rest of the block was computed for
-nothing.
+Violators are sampled at random among those at least a twentieth as bad as the worst. The worst
+alone are much alike: a few of them settle the others too, and the rest of the block was computed
+for nothing.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def working_set(state: State, smallest: int, largest: int, rng: np.random.Genera
     """The free variables (at most 80 % of the set) and violators of each side."""
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
-    size = min(max(smallest, int(1.6 * len(free))), largest, problem.size)
+    size = min(max(smallest, 2 * len(free)), largest, problem.size)
     if size == problem.size:
         return np.arange(size)
     offsets = problem.offsets(beta, state.gradient)
@@ -89,7 +89,7 @@ def working_set(state: State, smallest: int, largest: int, rng: np.random.Genera
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):
             candidates = np.flatnonzero(room & (problem.group == g) & ~chosen)
-            bad = candidates[wish[candidates] > 0.1 * wish[candidates].max(initial=0)]
+            bad = candidates[wish[candidates] > 0.05 * wish[candidates].max(initial=0)]
             if len(bad) > each:
                 chosen[rng.choice(bad, each, replace=False)] = True
             else:
