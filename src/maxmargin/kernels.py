@@ -40,23 +40,6 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 Gamma = float | Literal["scale", "auto"]
 BLOCK = 1 << 16  # rows
 
-__all__ = [
-    "RBF",
-    "DotKernel",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Pairwise",
-    "Polynomial",
-    "Precomputed",
-    "Product",
-    "Scaled",
-    "Sigmoid",
-    "Sum",
-    "Vectorized",
-    "as_kernel",
-]
-
 
 @dataclass(frozen=True)
 class Kernel:

@@ -6,7 +6,15 @@ import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 import maxmargin
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVR,
+    NuSVC,
+    NuSVR,
+    Nystroem,
+    OneClassSVM,
+    RandomFourierFeatures,
+)
 
 ESTIMATORS = [
     SVC(),
@@ -17,6 +25,8 @@ ESTIMATORS = [
     NuSVC(nu=0.35),
     NuSVR(),
     OneClassSVM(),
+    RandomFourierFeatures(),
+    Nystroem(),
 ]
 
 

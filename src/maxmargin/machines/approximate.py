@@ -25,6 +25,7 @@ from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.tasks import Task
+from maxmargin.resources import thread_count
 from maxmargin.solvers import FeatureDescent
 
 ERROR_SAMPLE = 500  # rows on which the kernel's error is measured
@@ -79,7 +80,11 @@ class ApproximableMachine(KernelMachine):
 
     def _feature_gram(self, X: Any) -> FeatureGram:
         return FeatureGram(
-            self._kernel_, X, self.features_, cache_size=self.cache_size, threads=self._threads()
+            self._kernel_,
+            X,
+            self.features_,
+            cache_size=self.cache_size,
+            threads=thread_count(self.n_jobs),
         )
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
@@ -156,7 +161,10 @@ class ApproximableMachine(KernelMachine):
         """φ(x)ᵀw + b, one column per problem."""
         X = self._validate(X, reset=False)
         if isinstance(self.features_, KernelFeatures):
-            return self.features_.dot(X, self.feature_coef_, self._threads()) + self.intercept_
+            return (
+                self.features_.dot(X, self.feature_coef_, thread_count(self.n_jobs))
+                + self.intercept_
+            )
         parts = [
             self.features_.transform(X[start : start + ROWS]) @ self.feature_coef_.T
             for start in range(0, X.shape[0], ROWS)
