@@ -157,7 +157,7 @@ def table(options: argparse.Namespace) -> None:
             if method == "maxmargin-exact" and rows > EXACT_ROWS:
                 continue
             streamed = case == "million" and method == "maxmargin-nystroem"
-            for budget in (1024, 6144) if streamed else (None,):
+            for budget in options.budgets if streamed else (None,):
                 result = run(case, method, rows, components, budget, options.limit)
                 show(case, method, rows, components, budget, result)
 
@@ -201,6 +201,9 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS)
     parser.add_argument("--components", type=int, default=1000)
     parser.add_argument("--rows", type=int)
+    parser.add_argument(
+        "--budgets", type=float, nargs="+", default=[1024, 6144], help="MB, million"
+    )
     parser.add_argument("--passes", type=int, help="most passes over the features")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for one run")
     parser.add_argument("--out", type=Path, default=Path("features.png"))
