@@ -160,11 +160,12 @@ class PrimalProblem:
         at 0: for an optimum there is one b between the steepest wish to go up and to go down.
         """
         lower, upper = self.bounds
-        gradient = scores - self.y + self.curvature * beta
-        right = gradient + np.where(beta >= 0, self.loss.epsilon, -self.loss.epsilon)
-        left = gradient + np.where(beta > 0, self.loss.epsilon, -self.loss.epsilon)
-        up = float(np.max(-right[beta < upper], initial=-np.inf))
-        down = float(np.min(-left[beta > lower], initial=np.inf))
+        right = left = scores - self.y + self.curvature * beta
+        if self.loss.epsilon:
+            right = right + np.where(beta >= 0, self.loss.epsilon, -self.loss.epsilon)
+            left = left + np.where(beta > 0, self.loss.epsilon, -self.loss.epsilon)
+        up = float(np.max(np.where(beta < upper, -right, -np.inf), initial=-np.inf))
+        down = float(np.min(np.where(beta > lower, -left, np.inf), initial=np.inf))
         return max(up - down if self.fit_intercept else max(up, -down), 0.0)
 
     def best_offset(self, scores: np.ndarray) -> float:
@@ -176,8 +177,8 @@ class PrimalProblem:
         if not self.fit_intercept:
             return 0.0
         residual, epsilon = self.y - scores, self.loss.epsilon
-        lowest, highest = self.loss.domain(self.y)
-        falls, rises = lowest < 0, highest > 0  # pieces to the left and right of their kinks
+        lower, upper = self.bounds
+        falls, rises = upper > 0, lower < 0  # pieces to the left and right of their kinks
         kinks = np.concatenate([residual[falls] - epsilon, residual[rises] + epsilon])
         cost = np.concatenate([self.cost[falls], self.cost[rises]])
         sign = np.repeat([-1.0, 1.0], [falls.sum(), rises.sum()])

@@ -31,12 +31,14 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows
-from maxmargin.solvers.linear import SMALL, LinearSolver, LinearState
+from maxmargin.solvers.linear import LinearSolver, LinearState
 
 Direction = tuple[np.ndarray, np.ndarray, np.ndarray, float]  # of α, z, v and b
 Newton = Callable[[np.ndarray, np.ndarray], Direction]
 
 BLAS = 16  # how much faster a multiplication is in dense matrices than in sparse rows
+ITERATIONS = 20  # that a solve takes
+PASSES = 7  # over the data in each, besides the products
 TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step may go
 
 
@@ -164,14 +166,12 @@ class Interior:
         return min(float(np.min(x[dx < 0] / -dx[dx < 0], initial=1.0)) for x, dx in pairs)
 
 
-def few_columns(rows: Rows) -> bool:
-    """Whether an iteration costs less than some ten passes over the data.
-
-    Then all of them together cost less than the passes that coordinate descent often needs.
-    """
+def cost_in_passes(rows: Rows) -> float:
+    """About how many sweeps of coordinate descent a whole solve costs."""
     if rows.sparse:
         lengths = np.diff(rows.parts[2]).astype(float)
         products = float(lengths @ lengths) / 2
     else:
         products = rows.n * rows.d**2 / BLAS
-    return products + rows.d**3 / BLAS <= 10 * max(rows.stored, SMALL)
+    iteration = products + rows.d**3 / BLAS + PASSES * rows.stored
+    return ITERATIONS * iteration / max(2.0 * rows.stored, 1.0)
