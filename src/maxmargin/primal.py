@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from maxmargin.losses import PiecewiseLoss
-from maxmargin.rows import Rows
+from maxmargin.rows import Rows, dot
 
 
 @dataclass(frozen=True)
@@ -112,14 +112,14 @@ class PrimalProblem:
         coef = implied if coef is None else coef
         scores = rows.scores(coef)
         offset = self.best_offset(scores) if offset is None else offset
-        loss = float(self.cost @ self.loss.value(self.y, scores + offset))
+        loss = dot(self.cost, self.loss.value(self.y, scores + offset))
         conjugate = self.loss.conjugate(self.y, -beta / self.cost)
         return Point(
             coef=coef,
             offset=offset,
             beta=beta,
-            primal=0.5 * float(coef @ coef) + loss,
-            dual=-0.5 * float(implied @ implied) - float(self.cost @ conjugate),
+            primal=0.5 * dot(coef, coef) + loss,
+            dual=-0.5 * dot(implied, implied) - dot(self.cost, conjugate),
             violation=self.violation(beta, scores if coef is implied else rows.scores(implied)),
         )
 
@@ -149,8 +149,8 @@ class PrimalProblem:
         """The multiple τβ, 0 ≤ τ ≤ 1, of a β in the box with the largest dual value."""
         beta = self.feasible(beta)
         w = rows.combine(beta)
-        linear = float(self.y @ beta - self.loss.epsilon * np.abs(beta).sum())
-        square = float(w @ w + self.curvature @ beta**2)
+        linear = dot(self.y, beta) - self.loss.epsilon * float(np.abs(beta).sum())
+        square = dot(w, w) + dot(self.curvature, beta**2)
         return beta * (min(max(linear / square, 0.0), 1.0) if square > 0 else 1.0)
 
     def violation(self, beta: np.ndarray, scores: np.ndarray) -> float:
@@ -198,7 +198,7 @@ def _zero_of_line(kinks: np.ndarray, cost: np.ndarray, sign: np.ndarray) -> floa
     right, left = np.where(sign > 0, cost, 0.0), np.where(sign < 0, cost, 0.0)
     # Left of kink k + 1 the right pieces up to k and the left pieces after it are active.
     weight = np.cumsum(right) + left.sum() - np.cumsum(left)
-    moment = np.cumsum(right * kinks) + (left @ kinks) - np.cumsum(left * kinks)
+    moment = np.cumsum(right * kinks) + dot(left, kinks) - np.cumsum(left * kinks)
     slope = weight * kinks - moment  # at each kink
     k = max(int(np.searchsorted(np.maximum.accumulate(slope), 0.0)) - 1, 0)
     return float(moment[k] / weight[k] if weight[k] > 0 else kinks[k])

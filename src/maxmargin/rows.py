@@ -87,6 +87,11 @@ class Rows:
         return products
 
 
+def dot(a: np.ndarray, b: np.ndarray) -> float:
+    """Σ a_i b_i. BLAS would wake its threads for a long vector, which costs more than the sum."""
+    return float((a * b).sum())
+
+
 @njit(cache=True, nogil=True)
 def row_dot(data, indices, indptr, i, w):
     """x_iᵀw."""

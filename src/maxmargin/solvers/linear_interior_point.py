@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.primal import PrimalProblem
-from maxmargin.rows import Rows
+from maxmargin.rows import Rows, dot
 from maxmargin.solvers.linear import LinearSolver, LinearState
 
 Direction = tuple[np.ndarray, np.ndarray, np.ndarray, float]  # of α, z, v and b
@@ -95,12 +95,12 @@ class Interior:
     @property
     def mu(self) -> float:
         """Mean of the products that vanish at the optimum."""
-        return float(self.alpha @ self.z + self.room @ self.v) / len(self.alpha)
+        return (dot(self.alpha, self.z) + dot(self.room, self.v)) / len(self.alpha)
 
     def value(self) -> float:
         """The dual's negative."""
-        quadratic = 0.5 * float(self.w @ self.w + self.q @ self.alpha**2)
-        return quadratic + float(self.p @ self.alpha)
+        quadratic = 0.5 * (dot(self.w, self.w) + dot(self.q, self.alpha**2))
+        return quadratic + dot(self.p, self.alpha)
 
     def beta(self) -> np.ndarray:
         """β, with the parts that are going to a bound set on it."""
@@ -117,9 +117,9 @@ class Interior:
         solve = self._newton(theta)
         d_alpha, d_z, d_v, _ = solve(-self.alpha * self.z, -room * self.v)
         share = self._reach(d_alpha, d_z, d_v)
-        ahead = (self.alpha + share * d_alpha) @ (self.z + share * d_z)
+        ahead = dot(self.alpha + share * d_alpha, self.z + share * d_z)
         if self.boxed:
-            ahead += (room - share * d_alpha) @ (self.v + share * d_v)
+            ahead += dot(room - share * d_alpha, self.v + share * d_v)
         centre = (ahead / len(self.alpha) / mu) ** 3 * mu / (1 + self.boxed)
         d_alpha, d_z, d_v, d_b = solve(
             centre - self.alpha * self.z - d_alpha * d_z,
@@ -150,7 +150,7 @@ class Interior:
             g = self.fold(theta * h)
             lack = float(g.sum()) - missing if self.problem.fit_intercept else 0.0
             d_w = cho_solve(factor, rows.combine(g) - centre * lack, check_finite=False)
-            d_b = lack / total - float(centre @ d_w)
+            d_b = lack / total - dot(centre, d_w)
             d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
             d_z = (at_zero - self.z * d_alpha) / self.alpha
             d_v = (at_most + self.v * d_alpha) / room
@@ -170,7 +170,7 @@ def cost_in_passes(rows: Rows) -> float:
     """About how many sweeps of coordinate descent a whole solve costs."""
     if rows.sparse:
         lengths = np.diff(rows.parts[2]).astype(float)
-        products = float(lengths @ lengths) / 2
+        products = dot(lengths, lengths) / 2
     else:
         products = rows.n * rows.d**2 / BLAS
     iteration = products + rows.d**3 / BLAS + PASSES * rows.stored
