@@ -24,6 +24,8 @@ conditioned the farther the data are from the origin. It costs one number per ro
         b += ρ Σβ
     until the slopes are small; then make all i active again and compute the gap
 
+Where that does not come to an end, conjugate gradients finish the free variables (see `face`).
+
 References: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate
 descent method for large-scale linear SVM, ICML 2008. R. T. Rockafellar, Augmented Lagrangians and
 applications of the proximal point algorithm, Math. of OR 1 (1976), 97–116.
@@ -38,10 +40,12 @@ import numpy as np
 from numba import njit
 
 from maxmargin.rows import dot, row_add, row_dot
+from maxmargin.solvers.face import minimise_on_face
 from maxmargin.solvers.linear import LinearSolver, LinearState
 
 CHUNK = 20_000_000  # stored numbers visited between two looks at the clock
 PASSES = 20  # most passes between two computations of the gap
+SETTLED = 1e-2  # relative gap below which most variables at a bound will stay there
 PENALTY = 0.1  # ρ, relative to the mean squared norm of the centred rows
 PINNED = 0.25  # share of the strongest wish to move beyond which a wish to leave the box counts
 
@@ -96,6 +100,8 @@ class DualCoordinateDescent(LinearSolver):
                 yield False
             state.passes += visited / rows.n
             state.beta = problem.feasible(variables["beta"])
+            if violation > target and state.best.relative_gap < SETTLED:
+                state.beta = minimise_on_face(problem, rows, state.beta)
             memory["offset"] += penalty * memory["total"]
             variables["beta"], memory["active"], order[:] = state.beta, rows.n, everything
             yield target > 0
