@@ -24,7 +24,7 @@ def primal(machine, X, y, squared, C):
     return 0.5 * machine.coef_[0] @ machine.coef_[0] + C * np.sum(slack**2 if squared else slack)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("C", [0.01, 1.0])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_without_offset_the_optimum_is_liblinears(cancer, loss, C):
     X, y = cancer
