@@ -107,9 +107,9 @@ def run(
         title by SVD, C = {rbf.C:g}, γ = {rbf.gamma:g}. Both were tuned on folds of the training
         part only, where they reached {percent(linear_folds)} and, on {tuning_rows:,} rows,
         {percent(rbf_folds)}. The standard error of a test accuracy is
-        {100 * judge.error(best["test accuracy"]):.1f} points. The set of features was settled after test
-        accuracies had been seen (91.3 % to 91.7 % here): read the best one as slightly optimistic.
-        The stars of a review are not used:
+        {100 * judge.error(best["test accuracy"]):.1f} points. The set of
+        features was settled after test accuracies had been seen (91.3 % to 91.7 % here): read the
+        best one as slightly optimistic. The stars of a review are not used:
         who gives four or five recommends, so that a machine would learn the label from its twin
         (last line). The curves are those of the review's algorithm on {curve_rows:,} training
         reviews: accuracy stays near the share of the majority while the movement falls, and the gap
