@@ -166,7 +166,7 @@ def _squared_norms(data, indices, indptr, out):
             for k in range(data.shape[1]):
                 out[i] += float(data[i, k]) * float(data[i, k])
         else:
-            for k in range(indptr[i], indptr[i + 1]):
+            for k in range(*row_ends(indptr, i)):
                 out[i] += float(data[k]) * float(data[k])
     return out
 
@@ -175,10 +175,12 @@ def _squared_norms(data, indices, indptr, out):
 def _add_products(data, indices, indptr, weights, products):
     """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
     for i in range(len(weights)):
-        for a in range(indptr[i], indptr[i + 1]):
+        start, stop = row_ends(indptr, i)
+        for a in range(start, stop):
             value = weights[i] * data[a]
-            for b in range(indptr[i], a + 1):
-                products[indices[a], indices[b]] += value * data[b]
+            line = products[np.uint64(indices[a])]
+            for b in range(start, a + np.uint64(1)):
+                line[np.uint64(indices[b])] += value * data[b]
 
 
 @njit(cache=True, nogil=True)
