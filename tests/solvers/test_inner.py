@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
-from maxmargin.solvers._inner import smo_block
+from maxmargin.solvers._inner import smo_block, two_step
 
 TOL = 1e-6
 
@@ -137,3 +137,20 @@ def test_stops_at_the_limit_of_steps_and_at_once_when_optimal():
     assert solve(K, p, lower, upper, max_steps=3)[2] == 3
     assert solve(K, p, np.zeros(30), np.zeros(30))[2] == 0
     assert solve(K, p, lower, upper, tol=10.0)[2] == 0
+
+
+numbers = st.floats(-3, 3)
+
+
+@pytest.mark.small
+@given(st.tuples(numbers, numbers), st.floats(0.1, 2), st.floats(0.1, 2), st.floats(-0.99, 0.99))
+@settings(max_examples=100, deadline=None)
+def test_a_step_of_two_is_the_minimum_over_its_box(G, a, b, correlation):
+    K = np.array([[a, correlation * np.sqrt(a * b)], [correlation * np.sqrt(a * b), b]])
+    low, high = np.array([-1.0, 0.0]), np.array([0.5, np.inf])
+    step = np.array(two_step(*G, a, b, K[0, 1], (low[0], high[0], low[1], high[1])))
+    slope = np.array(G) + K @ step
+    assert np.all((low <= step) & (step <= high))
+    assert np.all(
+        (np.abs(slope) <= 1e-9) | (slope > 0) & (step == low) | (slope < 0) & (step == high)
+    )

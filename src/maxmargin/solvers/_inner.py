@@ -7,6 +7,10 @@ A step reads two rows of K in four passes over q numbers, each a loop that vecto
     3. which k scores highest: j
     4. G += t(K_i − K_j), and on the way the scores −G and the extremes that tell when to stop
 
+Without a sum constraint (no offset) two variables move as well, each as far as it likes: i by what
+it gains alone, j by what both gain together. One at a time would take many more steps, for rows
+have much in common and all push the same way.
+
 A maximum together with its place does not vectorise, so a pass finds the value and the next one
 the place (the lowest, when several are equal). Bounds and groups are not asked about either: what
 may not move has −∞ added to its score. All this runs in the precision of K. β and the length of a
@@ -17,25 +21,20 @@ rounding in here costs accuracy of this block's answer only, and the next block 
 import numpy as np
 from numba import njit
 
-from maxmargin.solvers.pair import best_single, curvature, single_step, take_pair
+from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
 
 
 def smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
     """Minimise over β in place until the violation is ≤ tol; returns the steps taken."""
-    if n_groups == 0:
-        return _singles(K, gradient, beta, lower, upper, tol, max_steps)
-    inside = group == np.arange(n_groups)[:, None]
-    up = np.where(inside & (beta < upper), K.dtype.type(0), K.dtype.type(-np.inf))
-    down = np.where(inside & (beta > lower), K.dtype.type(0), K.dtype.type(-np.inf))
-    G, diagonal, place = (
-        gradient.astype(K.dtype),
-        K.diagonal().copy(),
-        np.arange(len(beta), dtype=np.int32),
-    )
-    steps = _pairs(
-        K, diagonal, G, beta, lower, upper, up, down, np.empty_like(up), place, tol, max_steps
-    )
+    inside = group == np.arange(max(n_groups, 1))[:, None]
+    zero, never = K.dtype.type(0), K.dtype.type(-np.inf)
+    up = np.where(inside & (beta < upper), zero, never)
+    down = np.where(inside & (beta > lower), zero, never)
+    G, diagonal, score = gradient.astype(K.dtype), K.diagonal().copy(), np.empty_like(up)
+    place = np.arange(len(beta), dtype=np.int32)
+    solve = _pairs if n_groups else _twos
+    steps = solve(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps)
     gradient[:] = G
     return steps
 
@@ -54,7 +53,10 @@ def _pairs(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_
         if g < 0 or steps == max_steps:
             break
         i = _find(highest, score[g], place)
-        j = _find(_partners(K[i], diagonal, G, down[g], i, score[g]), score[g], place)
+        gain = _partners(K[i], diagonal, G, down[g], i, score[g])
+        if gain == 0:
+            break
+        j = _find(gain, score[g], place)
         before_i, before_j = beta[i], beta[j]
         a = curvature(diagonal[i], diagonal[j], K[i, j])
         t = take_pair(i, j, a, G, beta, lower, upper)
@@ -101,15 +103,75 @@ def _find(value, score, place):
     return first
 
 
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _twos(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
+    i, j, move_i, move_j, steps = 0, 0, 0.0, 0.0, 0
+    real, score = K.dtype.type, score[0]
+    while True:
+        worst, gain = _shift(
+            real(move_i), K[i], real(move_j), K[j], G, diagonal, up[0], down[0], score
+        )
+        if worst <= tol or steps == max_steps:
+            break
+        i = _find(gain, score, place)
+        j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
+        box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
+        move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
+        before_i, before_j = beta[i], beta[j]
+        for k, move in ((i, move_i), (j, move_j)):
+            beta[k] = min(max(beta[k] + move, lower[k]), upper[k])
+            up[0, k] = 0 if beta[k] < upper[k] else -np.inf
+            down[0, k] = 0 if beta[k] > lower[k] else -np.inf
+        if beta[i] == before_i and beta[j] == before_j:
+            break
+        steps += 1
+    return steps
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _shift(s, row_i, t, row_j, G, diagonal, up, down, score):
+    """G += s K_i + t K_j; the worst violation, and the largest of the gains G_k²/K_kk."""
+    worst = most = G.dtype.type(0)
+    for k in range(len(G)):
+        G[k] += s * row_i[k] + t * row_j[k]
+        wish = larger(larger(up[k] - G[k], down[k] + G[k]), G.dtype.type(0))
+        score[k] = wish * wish / larger(diagonal[k], G.dtype.type(1e-12))
+        worst = larger(worst, wish)
+        most = larger(most, score[k])
+    return worst, most
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _companions(row, diagonal, G, up, down, i, score):
+    """What each k adds to the gain of i when both move, s²/(K_ii K_kk − K_ik²), and the most.
+
+    s = G_i K_ik − G_k K_ii has the sign of k's move.
+    """
+    real = G.dtype.type
+    G_i, K_ii, most = G[i], diagonal[i], real(0)
+    for k in range(len(G)):
+        s = G_i * row[k] - G[k] * K_ii
+        slope = larger(larger(s + up[k], down[k] - s), real(0))
+        score[k] = slope * slope / larger(K_ii * diagonal[k] - row[k] * row[k], real(1e-12))
+        most = larger(most, score[k])
+    return most
+
+
 @njit(cache=True, nogil=True)
-def _singles(K, gradient, beta, lower, upper, tol, max_steps):
-    diagonal = np.diag(K).astype(np.float64)
-    for step in range(max_steps):
-        i = best_single(diagonal, gradient, beta, lower, upper, tol)
-        if i < 0:
-            return step
-        t = single_step(i, diagonal, gradient, beta, lower, upper)
-        beta[i] += t
-        for k in range(len(beta)):
-            gradient[k] += t * K[i, k]
-    return max_steps
+def two_step(G_i, G_j, K_ii, K_jj, K_ij, box):
+    """The minimum of G_i s + G_j t + ½(K_ii s² + 2 K_ij s t + K_jj t²) over a box for (s, t).
+
+    Where it is not inside, it is on the side of the box beyond which one of the two would go.
+    """
+    low_i, high_i, low_j, high_j = box
+    a, b, c = max(float(K_ii), 1e-12), max(float(K_jj), 1e-12), float(K_ij)
+    determinant = max(a * b - c * c, 1e-12)
+    s, t = (G_j * c - G_i * b) / determinant, (G_i * c - G_j * a) / determinant
+    if low_i <= s <= high_i and low_j <= t <= high_j:
+        return s, t
+    s, t = min(max(s, low_i), high_i), min(max(t, low_j), high_j)
+    other_t = min(max(-(G_j + c * s) / b, low_j), high_j)
+    other_s = min(max(-(G_i + c * t) / a, low_i), high_i)
+    first = G_i * s + G_j * other_t + 0.5 * (a * s * s + b * other_t**2) + c * s * other_t
+    second = G_i * other_s + G_j * t + 0.5 * (a * other_s**2 + b * t * t) + c * other_s * t
+    return (s, other_t) if first <= second else (other_s, t)

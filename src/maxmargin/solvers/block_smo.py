@@ -77,7 +77,7 @@ def working_set(state: State, smallest: int, largest: int, rng: np.random.Genera
     """The free variables (at most 80 % of the set) and violators of each side."""
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
-    size = min(max(smallest, 2 * len(free)), largest, problem.size)
+    size = min(max(smallest, int(1.6 * len(free))), largest, problem.size)
     if size == problem.size:
         return np.arange(size)
     offsets = problem.offsets(beta, state.gradient)
