@@ -19,6 +19,7 @@ from maxmargin.primal import Point, PrimalProblem
 from maxmargin.problem import Status
 from maxmargin.rows import Rows
 from maxmargin.solvers.base import HISTORY
+from maxmargin.solvers.face import minimise_on_face
 
 SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs nothing
 
@@ -123,7 +124,7 @@ class LinearSolver(ABC):
         """
         began = perf_counter()
         beta = np.zeros(rows.n) if start is None else problem.feasible(start)
-        aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-14)
+        aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-12)
         state = LinearState(problem, rows, beta, aim, best=problem.point(rows, beta))
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
@@ -149,6 +150,8 @@ class LinearSolver(ABC):
                 break
         except KeyboardInterrupt:
             state.best, status = state.best.better(state.point()), Status.INTERRUPTED
+        if rows.stored <= SMALL and status is not Status.INTERRUPTED:
+            state.best = polished(state)
         converged = state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED
         return LinearSolution(
             point=state.best,
@@ -157,3 +160,11 @@ class LinearSolver(ABC):
             seconds=perf_counter() - began,
             history=np.array(history, HISTORY),
         )
+
+
+def polished(state: LinearState) -> Point:
+    """The best point with its free variables solved for, if that makes it better."""
+    best, problem, rows = state.best, state.problem, state.rows
+    point = problem.point(rows, minimise_on_face(problem, rows, best.beta, remaining=1e-14))
+    close = point.primal <= best.primal * (1 + 1e-9)
+    return point if close and point.violation < best.violation else best
