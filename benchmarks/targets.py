@@ -16,6 +16,7 @@ SAME_INPUT = {
     "liblinear": OURS["float64"],
     "snapml": OURS["float32"],
 }
+NOTICEABLE = 1.0  # MB; less cannot be told from nothing, so no share of it is claimed
 INTELEX = ("intelex-32", "intelex-64")
 
 
@@ -97,15 +98,9 @@ def memory(records: list[Record]) -> list[tuple[str, str, str, str]]:
     for (case, peer), rival in measured.items():
         ours = measured.get((case, SAME_INPUT.get(peer, "")))
         if peer in INTELEX and ours:
-            share = ours.peak_mb / max(rival.peak_mb, 1e-3)
-            lines.append(
-                (
-                    f"peak extra memory, {case}",
-                    peer,
-                    "a tenth",
-                    f"{share:.2g} {'✓' if share <= 0.1 else '✗'}",
-                )
-            )
+            share = ours.peak_mb / rival.peak_mb if rival.peak_mb > NOTICEABLE else None
+            shown = "–" if share is None else f"{share:.2g} {'✓' if share <= 0.1 else '✗'}"
+            lines.append((f"peak extra memory, {case}", peer, "a tenth", shown))
     return lines
 
 

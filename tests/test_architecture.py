@@ -16,14 +16,16 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # The house from the ground up. A room imports from floors below its own, never from its own floor
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
-    {"kernels", "losses", "datasets", "resources", "vectors"},
-    {"tiles"},
-    {"gram"},
+    {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
+    {"tiles", "kept_rows"},
+    {"sparse_tiles"},
+    {"tiling"},
+    {"gram", "primal"},
     {"problem"},
     {"certificate"},
     {"formulations", "solvers", "features"},
-    {"machines"},
-    {"selection", "scale", "io"},
+    {"machines", "trace"},
+    {"selection", "scale", "io", "race"},
     {"plots"},
     {"playground"},
     {"cli"},

@@ -169,6 +169,26 @@ def test_every_idea_of_the_ablation_solves_the_problem(variant):
     assert judge(case, variant.answer(case, model, data.y)).passes(case.tol)
 
 
+def test_memory_is_seen_whatever_the_parent_used():
+    rows = np.ones(40_000_000)  # 320 MB here must not hide what the worker takes
+    case = Case("memory", "narrow", 3_000, gamma=1 / 40)
+    worker = Worker(SCIKIT_LEARN)
+    worker.ask("fit", replace(case, n=100))
+    cached_rows = load(case.data, case.n).X.shape[0] ** 2 * 4 / 1e6
+    assert worker.ask("fit", case).extra > 0.3 * cached_rows
+    worker.stop()
+    assert rows.all()
+
+
+def test_no_share_is_claimed_of_memory_that_was_not_noticed():
+    ours, rival = (
+        Record("memory", "a", name, peak_mb=0.0) for name in ("maxmargin-32", "intelex-32")
+    )
+    assert reached([ours, rival])[-1] == ("peak extra memory, a", "intelex-32", "a tenth", "–")
+    rival = replace(rival, peak_mb=100.0)
+    assert reached([replace(ours, peak_mb=5.0), rival])[-1][-1] == "0.05 ✓"
+
+
 def test_factors_compare_the_same_input():
     records = [
         Record("train", "a", "maxmargin-32", seconds=1.0),

@@ -27,7 +27,7 @@ def primal_value(
     problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
 ) -> float:
     """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(beta @ (gradient - problem.linear))
+    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
     b = offsets[problem.group] if problem.n_groups else 0.0
     residual = -(gradient + b)  # what one more unit of β_i would gain
     bound = np.where(residual > 0, problem.upper, problem.lower)
@@ -35,14 +35,23 @@ def primal_value(
     if hard.any():
         margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
         return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(residual @ bound)
+    loss = float(np.sum(residual * bound))
     return quadratic + loss + float(offsets @ problem.sums)
 
 
-def duality_gap(problem: DualProblem, beta: np.ndarray, gradient: np.ndarray) -> float:
-    """P − D at β, with the offsets that β implies."""
-    offsets = problem.offsets(beta, gradient)
-    return primal_value(problem, beta, gradient, offsets) + problem.objective(beta, gradient)
+def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
+    """The b that makes P smallest, for a problem of one group.
+
+    The slope of P in b is d − Σ_i (u_i where G_i + b < 0, else l_i): it rises by u_i − l_i at
+    b = −G_i, and its zero is at one of these kinks, or between two of them: then in the middle.
+    """
+    order = np.argsort(-gradient)
+    kinks, rises = -gradient[order], (problem.upper - problem.lower)[order]
+    slope = np.cumsum(rises) - problem.upper.sum() + problem.sums[0]
+    rounding = 1e-13 * np.abs(slope).max()
+    first = min(int(np.searchsorted(slope, -rounding)), len(kinks) - 1)
+    last = first + 1 if first + 1 < len(kinks) and slope[first] <= rounding else first
+    return float(0.5 * (kinks[first] + kinks[last]))
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,25 @@ class Certificate:
         return f"<table>{cells}</table>"
 
 
-def _show(value: float | int | Status) -> str:
+@dataclass(frozen=True)
+class ApproximateCertificate(Certificate):
+    """The certificate of a machine whose kernel was replaced by features.
+
+    What it proves holds for K̂, not for K; how far they are apart is measured, not proven.
+
+    Attributes
+    ----------
+    holds_for : which problem the values above are of
+    kernel_error : √mean (K − K̂)² over all pairs of a sample of the rows
+    """
+
+    holds_for: str
+    kernel_error: float
+
+
+def _show(value: float | int | str | Status) -> str:
     if isinstance(value, Status):
         return value.value
+    if isinstance(value, str):
+        return value
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -47,6 +49,53 @@ def demo(
         console.print(f"No picture: {error}", style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
     console.print(f"\nA machine on two moons, its margins and support vectors: {output}")
+
+
+@app.command("reproduce")
+def reproduce_documents(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Experiments to run; all by default.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where to write REPORT.md and output/, if elsewhere.")
+    ] = None,
+) -> None:
+    """Make the documents' figures and numbers again, and judge them."""
+    console = Console()
+    checkout = _checkout()
+    if checkout is None:
+        console.print(
+            "The experiments are not part of the installed package: run this inside a clone of "
+            "the repository, where the folder experiments/ is.",
+            style="red",
+        )
+        raise typer.Exit(1)
+    if str(checkout) not in sys.path:
+        sys.path.insert(0, str(checkout))
+    try:
+        if not (find_spec("matplotlib") and find_spec("pandas")):
+            raise ImportError(
+                "maxmargin reproduce needs matplotlib and pandas. Install them with: "
+                "pip install 'maxmargin[experiments]'"
+            )
+        from experiments.reproduce import NAMES, reproduce
+
+        unknown = [name for name in names or [] if name not in NAMES]
+        if unknown:
+            raise ValueError(f"No experiment {', '.join(unknown)}. There are {', '.join(NAMES)}.")
+    except (ImportError, ValueError) as error:
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1) from error
+    reproduce(names or NAMES, output or checkout / "experiments", console)
+
+
+def _checkout() -> Path | None:
+    """The clone this command runs in, or was installed from."""
+    here = Path.cwd()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+        if (folder / "experiments" / "reproduce.py").is_file():
+            return folder
+    return None
 
 
 def _digits(console: Console) -> None:

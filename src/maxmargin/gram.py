@@ -2,9 +2,9 @@
 
 `Gram` gives what solvers need of K: blocks, whole rows, products K[:, j] @ c and the diagonal.
 Values are computed by all cores, by the fused tile where kernel and data allow it (dense rows, a
-function of the inner product), else by one GEMM and one elementwise pass per block. Rows asked for
-one at a time are kept, least recently used first out, within a budget of memory: a matrix that
-does not fit costs recomputation, never memory.
+function of the inner product), else by one GEMM and one elementwise pass per block. Rows that
+cost more to compute than to read are kept within a budget of memory: a matrix that does not fit
+costs recomputation, never memory.
 
 Entries come in float32 (half the memory traffic, enough to choose steps) or float64 (to prove
 the result): the caller says which.
@@ -12,7 +12,6 @@ the result): the caller says which.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -21,12 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin import tiles
+from maxmargin.kept_rows import KeptRows
 from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
 from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
+WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
 class Gram:
@@ -68,21 +69,18 @@ class Gram:
         self.evaluations = 0
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
-        # Distances do not change when the mean is removed, but their rounding errors shrink.
-        shift_invariant = isinstance(self.kernel, RBF) and not sp.issparse(X)
-        self._mean = X.mean(axis=0, dtype=np.float64) if shift_invariant else None
-        self._form = form_of(self.kernel, X)
+        self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
         self._whole_matrix: np.ndarray | None = None
-        self._rows: OrderedDict[int, np.ndarray] = OrderedDict()
+        self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
+        self._rows: KeptRows | None = None
 
     @property
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            everything = np.arange(self.n)
-            self._whole_matrix = self._compute(everything, everything, np.float64)
+            self._whole_matrix = self._compute(np.arange(self.n), None, np.float64)
         return self._whole_matrix
 
     @property
@@ -91,7 +89,7 @@ class Gram:
         if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
-            tiled = self._form is not None
+            tiled = self._tiled is not None
             norms = self._packed(np.float32)[:, -2] if tiled else row_norms(self.X, squared=True)
             spread = float(norms.max(initial=0))
             if float(self.kernel.gamma) * spread * np.finfo(np.float32).eps > 1e-3:
@@ -119,40 +117,68 @@ class Gram:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
+            everything = np.arange(self.n)
+            if np.array_equal(i, everything) and np.array_equal(j, everything):
+                return self._whole.astype(dtype, copy=False)
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
-        return self._compute(i, j, dtype, out)
+        if self._rows is None or self._rows.dtype != dtype:
+            return self._compute(i, j, dtype, out)
+        values = np.empty((len(i), len(j)), dtype) if out is None else out
+        missing = self._rows.take(i, j, values, self.threads)
+        values[missing] = self._compute(i[missing], j, dtype)
+        return values
 
-    def dot(self, j: Any, coef: Any, dtype: type = np.float64) -> np.ndarray:
-        """K[:, j] @ coef as a float64 vector over all rows."""
+    def dot(
+        self,
+        j: Any,
+        coef: Any,
+        dtype: type = np.float64,
+        *,
+        rows: np.ndarray | None = None,
+        again: bool = False,
+    ) -> np.ndarray:
+        """K[rows, j] @ coef in float64, over all rows if none are given.
+
+        `again` says that the same j are likely to be asked for again.
+        """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            return self._whole[:, j] @ coef
-        if self._form is not None:
-            self.evaluations += self.n * len(j)
-            rows = tiles.expand(self.X[j], self._form, dtype, self._mean)
-            return tiles.dot(self._packed(dtype), rows, self._form, coef, self.threads)[: self.n]
-        values = np.empty(self.n)
+            on_rows = np.bincount(j, coef, self.n)
+            return (self._whole if rows is None else self._whole[rows]) @ on_rows
+        if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
+            return kept.dot(j, coef, self.threads)
+        n = self.n if rows is None else len(rows)
+        if self._tiled:
+            self.evaluations += n * len(j)
+            right = self._tiled.expand(dtype, j, self.threads)
+            return self._tiled.dot(self._packed(dtype, rows), right, coef, self.threads)[:n]
+        i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
 
         def fill(start: int, stop: int) -> None:
-            tile = self._evaluate(np.arange(start, stop), j, dtype)
+            tile = self._evaluate(i[start:stop], j, dtype)
             values[start:stop] = tile @ coef.astype(dtype, copy=False)
 
-        self._each(fill, self.n, len(j))
+        self._each(fill, n, len(j))
         return values
 
     def row(self, i: int, dtype: type = np.float64) -> np.ndarray:
         """K[i, :], kept for the next time if the budget allows."""
         if self._whole is not None:
             return self._whole[i]
-        row = self._rows.get(i)
-        if row is not None and row.dtype == dtype:
-            self._rows.move_to_end(i)
-            return row
-        row = self._evaluate(np.arange(self.n), np.array([i]), dtype)[:, 0]
-        self._rows[i] = row
-        while len(self._rows) > max(2, self.budget // row.nbytes):
-            self._rows.popitem(last=False)
-        return row
+        kept = self._kept(dtype)
+        return kept.rows[kept.fetch(np.array([i]))[0]]
+
+    def _kept(self, dtype: type) -> KeptRows:
+        """The rows kept in this precision."""
+        if self._rows is None or self._rows.dtype != dtype:
+            capacity = self.budget // (self.n * np.dtype(dtype).itemsize)
+            self._rows = KeptRows(
+                self.n,
+                min(max(capacity, 3), self.n),
+                dtype,
+                lambda numbers, out: self._compute(numbers, None, dtype, out),
+            )
+        return self._rows
 
     def _each(self, fill: Callable[[int, int], None], n: int, columns: int) -> None:
         """Call `fill(start, stop)` for tiles that cover range(n), on all threads."""
@@ -161,26 +187,30 @@ class Gram:
         run_all(fill, tiles, self.threads)
 
     def _compute(
-        self, i: np.ndarray, j: np.ndarray, dtype: type, out: np.ndarray | None = None
+        self, i: np.ndarray, j: np.ndarray | None, dtype: type, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[i, j] from the data, on all threads."""
-        values = np.empty((len(i), len(j)), dtype) if out is None else out
-        if self._form is not None:
-            self.evaluations += len(i) * len(j)
-            panels = tiles.pack(self.X[j], dtype, self._mean)
-            rows = tiles.expand(self.X[i], self._form, dtype, self._mean)
-            return tiles.block(panels, rows, self._form, values, self.threads)
+        """K[i, j] from the data, on all threads; every j if none are given."""
+        columns = self.n if j is None else len(j)
+        values = np.empty((len(i), columns), dtype) if out is None else out
+        if self._tiled and len(i) > 1:  # a tile makes many rows at once
+            self.evaluations += len(i) * columns
+            right = self._tiled.expand(dtype, i, self.threads)
+            return self._tiled.block(self._packed(dtype, j), right, values, self.threads)
+        j = np.arange(self.n) if j is None else j
 
         def fill(start: int, stop: int) -> None:
             values[start:stop] = self._evaluate(i[start:stop], j, dtype)
 
-        self._each(fill, len(i), len(j))
+        self._each(fill, len(i), columns)
         return values
 
-    def _packed(self, dtype: type) -> np.ndarray:
-        """All rows as the tile wants them, packed when first needed."""
+    def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows as the tile wants them; all of them are packed once."""
+        assert self._tiled
+        if rows is not None:
+            return self._tiled.pack(dtype, rows, self.threads)
         if dtype not in self._panels:
-            self._panels[dtype] = tiles.pack(self.X, dtype, self._mean)
+            self._panels[dtype] = self._tiled.pack(dtype, None, self.threads)
         return self._panels[dtype]
 
     def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
@@ -194,6 +224,12 @@ class Gram:
             return self.kernel.of(dot, row_norms(A, squared=True), row_norms(B, squared=True))
         return self.kernel(A, B).astype(dtype, copy=False)
 
+    @cached_property
+    def _mean(self) -> np.ndarray | None:
+        """What may be taken off all rows: distances stay, and their rounding errors shrink."""
+        moves = isinstance(self.kernel, RBF) and not sp.issparse(self.X)
+        return self.X.mean(axis=0, dtype=np.float64) if moves else None
+
     def _data(self, dtype: type, rows: np.ndarray | slice = slice(None)) -> Any:
         """Rows of X in the precision asked for, centred where that is allowed."""
         if dtype == np.float64:
@@ -203,12 +239,6 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
-
-
-def form_of(kernel: Kernel, X: Any) -> tiles.Form | None:
-    """The kernel as the fused tile takes it; None if the tile cannot compute it on these data."""
-    dense = isinstance(X, np.ndarray) and X.dtype in (np.float32, np.float64)
-    return tiles.form(kernel) if dense else None
 
 
 def cross_dot(
@@ -226,23 +256,22 @@ def cross_dot(
     """
     products = np.zeros((X.shape[0], len(coef)))
     step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
-    form = form_of(kernel, X)
-    if form is not None:
-        dtype = np.result_type(X, Z).type
-        centre = Z.mean(axis=0, dtype=np.float64) if form.square and len(Z) else None
-        rows = tiles.expand(Z, form, dtype, centre)
+    tiled = tiling(kernel, Z)
+    if tiled:
+        dtype = np.result_type(X.dtype, Z.dtype).type
+        right = tiled.expand(dtype, None, 1)
 
     def fill(start: int) -> None:
         part = X[start : start + step]
-        if form is None:
+        if not tiled:
             products[start : start + step] = kernel(part, Z) @ coef.T
             return
-        panels = tiles.pack(part, dtype, centre)
+        n, left = part.shape[0], tiled.like(part).pack(dtype, None, 1)
         if len(coef) == 1:
-            products[start : start + step, 0] = tiles.dot(panels, rows, form, coef[0])[: len(part)]
+            products[start : start + n, 0] = tiled.dot(left, right, coef[0], 1)[:n]
         else:
-            values = np.empty((len(Z), len(part)), dtype)
-            products[start : start + step] = (coef @ tiles.block(panels, rows, form, values)).T
+            values = np.empty((Z.shape[0], n), dtype)
+            products[start : start + n] = (coef @ tiled.block(left, right, values, 1)).T
 
     if Z.shape[0]:
         run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())

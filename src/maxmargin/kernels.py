@@ -39,23 +39,6 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 Gamma = float | Literal["scale", "auto"]
 
-__all__ = [
-    "RBF",
-    "DotKernel",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Pairwise",
-    "Polynomial",
-    "Precomputed",
-    "Product",
-    "Scaled",
-    "Sigmoid",
-    "Sum",
-    "Vectorized",
-    "as_kernel",
-]
-
 
 @dataclass(frozen=True)
 class Kernel:
@@ -108,7 +91,9 @@ def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
     if rule == "auto":
         return 1.0 / X.shape[1]
     if weights is None and not sp.issparse(X):
-        variance = float(X.var(dtype=np.float64))
+        mean, step = X.mean(dtype=np.float64), 1 << 16  # rows at a time: X may be a memmap
+        parts = (np.sum((X[i : i + step] - mean) ** 2) for i in range(0, len(X), step))
+        variance = float(sum(parts)) / X.size
     else:
         weights = np.ones(X.shape[0]) if weights is None else weights
         entries = weights.sum() * X.shape[1]

@@ -93,26 +93,34 @@ class DualProblem:
     def feasible(self, beta: np.ndarray | None = None) -> np.ndarray:
         """A feasible point near `beta` (near 0 by default): clipped to the box, sums repaired.
 
-        A missing sum is spread first over the variables that are not zero, then over all, in
-        proportion to the room each has; so a sparse point stays sparse if it can.
+        A missing sum is spread first over the free variables, then over those that are not zero,
+        then over all, in proportion to the room each has: what is at a bound stays there if it
+        can, and a sparse point stays sparse. What is less than the rounding of the sum is left,
+        and what is within rounding of a bound is at it.
         """
         beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
         beta = np.clip(beta, self.lower, self.upper)
+        for bound in (self.lower, self.upper):
+            beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
-            for among in (inside & (beta != 0), inside):
-                missing = total - beta[among].sum() - beta[inside & ~among].sum()
+            free = inside & (self.lower < beta) & (beta < self.upper)
+            for among in (free, inside & (beta != 0), inside):
+                missing = total - beta[inside].sum()
                 bound = self.upper if missing > 0 else self.lower
                 room = np.where(among, np.minimum(np.abs(bound - beta), abs(missing)), 0.0)
-                if missing == 0 or room.sum() == 0:
-                    continue
-                move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
-                beta = np.clip(beta + move, self.lower, self.upper)
+                if abs(missing) <= np.finfo(float).eps * np.abs(beta[inside]).sum():
+                    break
+                if room.sum() > 0:
+                    move = np.sign(missing) * room * min(1.0, abs(missing) / room.sum())
+                    beta = np.clip(beta + move, self.lower, self.upper)
+                if room.sum() >= abs(missing):
+                    break
         return beta
 
     def objective(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
-        return 0.5 * float(beta @ (gradient + self.linear))
+        return 0.5 * float(np.sum(beta * (gradient + self.linear)))
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
@@ -120,6 +128,16 @@ class DualProblem:
         if self.n_groups == 0:
             return max(up[0], -down[0], 0.0)
         return max(float(np.max(up - down)), 0.0)
+
+    def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
+        """The variables that violate or are extreme, or might with gradients off by `margin`."""
+        up, down = self._extremes(beta, gradient)
+        b = self.offsets(beta, gradient) if self.n_groups else np.zeros(1)
+        raise_from = (np.minimum(up, b) - margin)[self.group]
+        lower_from = (np.maximum(down, b) + margin)[self.group]
+        wants_up = (beta < self.upper) & (-gradient >= raise_from)
+        wants_down = (beta > self.lower) & (-gradient <= lower_from)
+        return np.flatnonzero(wants_up | wants_down)
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
@@ -175,7 +193,8 @@ class Solution:
     n_iter : int, steps taken
     kernel_evaluations : int
     seconds : float
-    history : structured ndarray with one record per outer iteration (see `solvers.base`)
+    history : structured ndarray with one record per outer iteration (see `solvers.progress`)
+    why : str, what ended it
     """
 
     beta: np.ndarray
@@ -186,3 +205,4 @@ class Solution:
     kernel_evaluations: int
     seconds: float
     history: np.ndarray
+    why: str

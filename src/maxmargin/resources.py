@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs some thousand
 
 
 def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
@@ -20,10 +28,51 @@ def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int)
         future.result()
 
 
+def run_split(function: Callable[[int, int], None], n: int, work: float, threads: int) -> None:
+    """Call `function(start, stop)` on parts of range(n), in several threads if that is worth it.
+
+    `work` is roughly the nanoseconds it takes one thread to do all of it.
+    """
+    parts = max(1, min(4 * threads, int(work / WORTH_A_TASK), n))
+    ends = [n * part // parts for part in range(parts + 1)]
+    run_all(function, pairwise(ends), threads)
+
+
 @lru_cache(maxsize=8)
 def _pool(threads: int, process: int) -> ThreadPoolExecutor:
     """One pool per process: threads do not survive a fork."""
     return ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
+
+
+_lock = Lock()
+_inside: list[
+    Any
+] = []  # an entry per caller of `one_blas_thread`; the first is the limit that is set
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS with one thread, until the last of possibly many callers has left.
+
+    For code that runs BLAS on threads of its own: two teams on the same cores wait for each
+    other, and everything takes two to three times as long.
+    """
+    with _lock:
+        _inside.append(None if _inside else _libraries().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _inside[0]
+            _inside.pop()
+            if not _inside:
+                limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Finding the libraries takes longer than setting their threads."""
+    return ThreadpoolController()
 
 
 def available_cores() -> int:
@@ -31,6 +80,15 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
+    if n_jobs is None:
+        return available_cores()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)
 
 
 def available_memory() -> int:

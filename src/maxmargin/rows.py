@@ -181,3 +181,26 @@ def _add_products(data, indices, indptr, weights, products):
             line = products[np.uint64(indices[a])]
             for b in range(start, a + np.uint64(1)):
                 line[np.uint64(indices[b])] += value * data[b]
+
+
+@njit(cache=True, nogil=True)
+def dot_rows(Z, lines, w, out):
+    """out_k = z_iᵀw for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        out[k] = _dense_dot(Z[lines[k]], w)
+
+
+@njit(cache=True, nogil=True)
+def add_rows(Z, lines, beta, out):
+    """out += Σ_k β_k z_i for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        if beta[k] != 0.0:
+            for c in range(len(out)):
+                out[c] += beta[k] * Z[lines[k], c]
+
+
+@njit(cache=True, nogil=True)
+def square_rows(Z, lines, out):
+    """out_k = ‖z_i‖² for the k-th of the lines i of Z."""
+    for k in range(len(lines)):
+        out[k] = _dense_dot(Z[lines[k]], Z[lines[k]])

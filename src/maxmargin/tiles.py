@@ -23,21 +23,19 @@ are taken in the dtype of the panels, sums over blocks in float64.
 """
 
 import math
-from functools import singledispatch
-from itertools import pairwise
+from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
-from maxmargin.resources import run_all
-from maxmargin.vectors import LANES, ROWS, exp2, multiply
+from maxmargin.resources import run_split
+from maxmargin.vectors import LANES, ROWS, exp2, multiply, put
 
 EXP2, TANH = -1, -2
 BLOCK = 24
 CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
-TASK = 1 << 22  # multiplications worth the trouble of handing them to another thread
 
 
 class Form(NamedTuple):
@@ -79,8 +77,16 @@ def _(kernel: RBF) -> Form:
     return Form(EXP2, 2 * g, -g)
 
 
-def pack(X: np.ndarray, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
+def pack(
+    X: np.ndarray,
+    dtype: Any,
+    centre: np.ndarray | None = None,
+    numbers: np.ndarray | None = None,
+    threads: int = 1,
+) -> np.ndarray:
     """Panels of the left rows (x, ‖x‖², 1), after x is moved by −centre; zeros fill the last one.
+
+    All rows of X, or those with the given numbers.
 
     Examples
     --------
@@ -93,42 +99,63 @@ def pack(X: np.ndarray, dtype: Any, centre: np.ndarray | None = None) -> np.ndar
            [ 5., 25.],
            [ 1.,  1.]])
     """
-    lanes = LANES[np.dtype(dtype).itemsize]
-    rows = _long_rows(X, dtype, centre, lanes)
-    rows[: len(X), -1] = 1
-    return np.ascontiguousarray(rows.reshape(-1, lanes, rows.shape[1]).transpose(0, 2, 1))
+    numbers = np.arange(len(X)) if numbers is None else numbers
+    n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
+    panels = np.zeros((-(-n // lanes), d + 2, lanes), dtype)
+    norms = np.zeros(len(panels) * lanes)
+    _lay_rows(X, numbers, centre, 1.0, panels.transpose(0, 2, 1), norms, threads)
+    panels[:, d] = norms.reshape(-1, lanes)
+    panels[:, d + 1] = 1
+    panels[-1:, :, lanes - (-n % lanes) :] = 0
+    return panels
 
 
-def expand(Z: np.ndarray, form: Form, dtype: Any, centre: np.ndarray | None = None) -> np.ndarray:
+def expand(
+    Z: np.ndarray,
+    form: Form,
+    dtype: Any,
+    centre: np.ndarray | None = None,
+    numbers: np.ndarray | None = None,
+    threads: int = 1,
+) -> np.ndarray:
     """Right rows (scale z, square, square ‖z‖² + offset); zeros fill up to a multiple of BLOCK."""
-    rows = _long_rows(Z, dtype, centre, BLOCK)
-    m, d = Z.shape
-    rows[:m, d + 1] = form.square * rows[:m, d] + form.offset
-    rows[:m, d] = form.square
-    rows[:m, :d] *= rows.dtype.type(form.scale)
-    return rows.reshape(-1, ROWS, d + 2)
-
-
-def _long_rows(X: np.ndarray, dtype: Any, centre: np.ndarray | None, multiple: int) -> np.ndarray:
-    """Rows (x − centre, ‖x − centre‖², 0), and rows of zeros up to a multiple."""
-    m, d = X.shape
-    rows = np.zeros((-(-m // multiple) * multiple, d + 2), dtype)
-    x = rows[:m, :d]
-    np.subtract(X, 0 if centre is None else centre, out=x, casting="same_kind")
-    rows[:m, d] = np.einsum("ij,ij->i", x, x, dtype=np.float64)
+    numbers = np.arange(len(Z)) if numbers is None else numbers
+    m, d = len(numbers), Z.shape[1]
+    rows = np.zeros((-(-m // BLOCK) * BLOCK // ROWS, ROWS, d + 2), dtype)
+    norms = np.zeros(m)
+    _lay_rows(Z, numbers, centre, form.scale, rows, norms, threads)
+    flat = rows.reshape(-1, d + 2)
+    flat[:m, d] = form.square
+    flat[:m, d + 1] = form.square * norms + form.offset
     return rows
+
+
+def _lay_rows(
+    X: np.ndarray,
+    numbers: np.ndarray,
+    centre: np.ndarray | None,
+    scale: float,
+    out: np.ndarray,
+    norms: np.ndarray,
+    threads: int,
+) -> None:
+    """Lay rows of X, moved and scaled, one after the other into out[:, :, :d], maybe transposed."""
+    shift = np.zeros(X.shape[1], X.dtype) if centre is None else centre.astype(X.dtype)
+    factor, strides = out.dtype.type(scale), tuple(step // out.itemsize for step in out.strides)
+    flat = (out if out.base is None else out.base).reshape(-1)
+    lay = partial(_lay, X, numbers, shift, factor, out.shape[1], strides, flat, norms)
+    run_split(lay, len(numbers), len(numbers) * X.shape[1], threads)
 
 
 def block(
     panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
 ) -> np.ndarray:
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
-    _split(
-        lambda start, stop: fill(panels, rows, form.function, start, stop, out),
-        panels,
-        rows,
-        threads,
-    )
+
+    def part(start: int, stop: int) -> None:
+        fill(panels, rows, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows), threads)
     return out
 
 
@@ -139,24 +166,34 @@ def dot(
     padded = np.zeros(len(rows) * ROWS, rows.dtype)
     padded[: len(coef)] = coef
     out = np.zeros((len(panels), panels.shape[2]))
-    _split(
-        lambda start, stop: weigh(panels, rows, padded, form.function, start, stop, out),
-        panels,
-        rows,
-        threads,
-    )
+
+    def part(start: int, stop: int) -> None:
+        weigh(panels, rows, padded, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows), threads)
     return out.ravel()
 
 
-def _split(function: Any, panels: np.ndarray, rows: np.ndarray, threads: int) -> None:
-    """Call function(start, stop) over all panels, in parts that keep the threads busy."""
-    parts = min(4 * threads, 1 + panels.size * len(rows) * ROWS // TASK, len(panels))
-    ends = np.linspace(0, len(panels), parts + 1).astype(int).tolist()
-    run_all(function, pairwise(ends), threads)
+def _work(panels: np.ndarray, rows: np.ndarray) -> float:
+    """Nanoseconds, roughly, at fifty multiplications each."""
+    return panels.size * len(rows) * ROWS / 50
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
+    """Row r of the result goes to place r % group of group r // group; norms are before scaling."""
+    of_group, of_row, of_column = strides
+    for r in range(start, stop):
+        i, place, norm = numbers[r], r // group * of_group + r % group * of_row, 0.0
+        for k in range(X.shape[1]):
+            x = out.dtype.type(X[i, k] - shift[k])
+            norm += np.float64(x) * np.float64(x)
+            out[place + k * of_column] = scale * x
+        norms[r] = norm
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _apply(function, t, y):
+def apply(function, t, y):
     """y = f(t), entry by entry."""
     if function == EXP2:
         for e in range(t.size):
@@ -187,7 +224,7 @@ def weigh(panels, rows, coef, function, start, stop, out):
             for b in range(first, min(first + step, len(blocks))):
                 for r in range(tiles):
                     multiply(rows, b * tiles + r, panels, p, t, r)
-                _apply(function, flat_t, flat_y)
+                apply(function, flat_t, flat_y)
                 multiply(blocks, b, y, 0, total, 0)
                 for l in range(lanes):
                     out[p, l] += total[0, l]
@@ -207,7 +244,10 @@ def fill(panels, rows, function, start, stop, out):
         for j in range(0, m, BLOCK):
             for r in range(tiles):
                 multiply(rows, j // ROWS + r, panels, p, t, r)
-            _apply(function, flat_t, flat_y)
+            apply(function, flat_t, flat_y)
             for r in range(min(BLOCK, m - j)):
-                for l in range(width):
-                    out[j + r, i + l] = y[r, l]
+                if width == lanes:
+                    put(y, r, out, j + r, i)
+                else:
+                    for l in range(width):
+                        out[j + r, i + l] = y[r, l]

@@ -1,16 +1,19 @@
-"""Three things the compiler does not find by itself, spelled in LLVM's vectors.
+"""Five things the compiler does not find by itself, spelled in LLVM's vectors.
 
 Each is a plain Python function, which says what it computes and runs when the JIT is off, and a
 lowering: what numba puts in its place inside compiled code. Everything else is left to plain loops,
 which LLVM turns into vectors without help.
 
     multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
+    gather     the same product for one sparse row: only the columns it has
+    put        one vector stored, where a loop would first ask how long it is
     exp2       2^t by a polynomial, in any loop, without a vendor's library
     larger     max(a, b), free to be reordered, so that the maximum of a loop becomes vectors
 """
 
 import math
 import platform
+from functools import partial
 
 import llvmlite.binding
 import numpy as np
@@ -34,6 +37,7 @@ def _registers() -> tuple[int, int]:
 _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
+WIDE = 2  # such vectors side by side for sparse rows, which have no sums to share operands with
 
 
 def multiply(rows, j, panels, p, out, o):
@@ -59,16 +63,11 @@ def _lower_multiply(context, builder, signature, args):
     index = context.get_value_type(types.intp)
     vector = ir.VectorType(context.get_value_type(panels_type.dtype), lanes)
     zero = ir.Constant(vector, [0.0] * lanes)
-    to_all_lanes = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
 
-    def array(kind, value):
-        return context.make_array(kind)(context, builder, value)
-
-    def address(kind, value, *place):
-        place = (*place, *[index(0)] * kind.ndim)[: kind.ndim]
-        return cgutils.get_item_pointer(context, builder, kind, array(kind, value), place)
-
-    length = builder.extract_value(array(panels_type, panels).shape, 1)
+    address = partial(_address, context, builder)
+    length = builder.extract_value(
+        context.make_array(panels_type)(context, builder, panels).shape, 1
+    )
     z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
     x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
     y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
@@ -81,8 +80,7 @@ def _lower_multiply(context, builder, signature, args):
     column = builder.load(builder.gep(x, [k]), align=size)
     totals = []
     for z_r, carried in zip(z, sums, strict=True):
-        entry = builder.insert_element(zero, builder.load(builder.gep(z_r, [k])), index(0))
-        entry = builder.shuffle_vector(entry, zero, to_all_lanes)
+        entry = _broadcast(builder, builder.load(builder.gep(z_r, [k])), vector)
         product = builder.fmul(entry, column, flags=["contract"])
         totals.append(builder.fadd(carried, product, flags=["contract"]))
         carried.add_incoming(zero, start)
@@ -95,6 +93,97 @@ def _lower_multiply(context, builder, signature, args):
     builder.position_at_end(end)
     for r, total in enumerate(totals):
         builder.store(total, builder.gep(y, [index(r)]), align=size)
+    return context.get_dummy_value()
+
+
+def gather(columns, values, start, stop, panels, p, out, o):
+    """out[o] = values[start:stop] @ panels[p, columns[start:stop]], an even number of them."""
+    out[o] = values[start:stop] @ panels[p, columns[start:stop]]
+
+
+@type_callable(gather)
+def _type_gather(context):
+    return lambda columns, values, start, stop, panels, p, out, o: types.none
+
+
+@lower_builtin(
+    gather,
+    *(types.Array, types.Array, types.Integer, types.Integer),
+    *(types.Array, types.Integer, types.Array, types.Integer),
+)
+def _lower_gather(context, builder, signature, args):
+    """One sum of WIDE × LANES numbers is carried; two columns a turn, to keep the loads coming."""
+    columns_type, values_type, _, _, panels_type, _, out_type, _ = signature.args
+    columns, values, start, stop, panels, p, out, o = args
+    size = panels_type.dtype.bitwidth // 8
+    index = context.get_value_type(types.intp)
+    vector = ir.VectorType(context.get_value_type(panels_type.dtype), WIDE * LANES[size])
+    zero = ir.Constant(vector, [0.0] * vector.count)
+
+    column = _address(context, builder, columns_type, columns)
+    value = _address(context, builder, values_type, values)
+    x = builder.bitcast(_address(context, builder, panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(_address(context, builder, out_type, out, o), vector.as_pointer())
+    before, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
+    builder.branch(loop)
+
+    builder.position_at_end(loop)
+    k, carried = builder.phi(index), builder.phi(vector)
+    following, total = k, carried
+    for _ in range(2):
+        place = builder.sext(builder.load(builder.gep(column, [following])), index)
+        entry = _broadcast(builder, builder.load(builder.gep(value, [following])), vector)
+        terms = builder.load(builder.gep(x, [place]), align=size)
+        product = builder.fmul(entry, terms, flags=["contract"])
+        total = builder.fadd(total, product, flags=["contract"])
+        following = builder.add(following, index(1))
+    carried.add_incoming(zero, before)
+    carried.add_incoming(total, loop)
+    k.add_incoming(start, before)
+    k.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_signed("<", following, stop), loop, end)
+
+    builder.position_at_end(end)
+    builder.store(total, y, align=size)
+    return context.get_dummy_value()
+
+
+def _broadcast(builder, number, vector):
+    """The number in every lane."""
+    zero = ir.Constant(vector, [0.0] * vector.count)
+    lane_zero = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(
+        builder.insert_element(zero, number, ir.IntType(32)(0)), zero, lane_zero
+    )
+
+
+def _address(context, builder, kind, value, *place):
+    """Where array[place] is, or the first of its entries if the place has fewer numbers."""
+    zero = context.get_constant(types.intp, 0)
+    array = context.make_array(kind)(context, builder, value)
+    place = (*place, *[zero] * kind.ndim)[: kind.ndim]
+    return cgutils.get_item_pointer(context, builder, kind, array, place)
+
+
+def put(rows, r, out, j, i):
+    """out[j, i : i + LANES] = rows[r]."""
+    out[j, i : i + rows.shape[1]] = rows[r]
+
+
+@type_callable(put)
+def _type_put(context):
+    return lambda rows, r, out, j, i: types.none
+
+
+@lower_builtin(put, types.Array, types.Integer, types.Array, types.Integer, types.Integer)
+def _lower_put(context, builder, signature, args):
+    rows_type, _, out_type, _, _ = signature.args
+    rows, r, out, j, i = args
+    size = rows_type.dtype.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(rows_type.dtype), LANES[size]).as_pointer()
+    source = builder.bitcast(_address(context, builder, rows_type, rows, r), vector)
+    target = builder.bitcast(_address(context, builder, out_type, out, j, i), vector)
+    builder.store(builder.load(source, align=size), target, align=size)
     return context.get_dummy_value()
 
 

@@ -3,10 +3,24 @@
 from collections import Counter
 
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator
 
 import maxmargin
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVR,
+    KernelPerceptron,
+    KernelRegressor,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    Nystroem,
+    OneClassSVM,
+    Perceptron,
+    RandomFourierFeatures,
+)
 
 ESTIMATORS = [
     SVC(),
@@ -17,11 +31,21 @@ ESTIMATORS = [
     NuSVC(nu=0.35),
     NuSVR(),
     OneClassSVM(),
+    LinearSVC(),
+    LinearSVR(),
+    KernelRegressor(),
+    KernelRegressor(solver="sgd"),
+    Perceptron(),
+    KernelPerceptron(),
+    RandomFourierFeatures(),
+    Nystroem(),
 ]
 
 
-# Two checks deserve the warnings they get: one takes the mean off a Gram matrix, which makes it
-# indefinite; one labels rows at random, and no direction parts the classes.
+# Some checks deserve the warnings they get: one takes the mean off a Gram matrix, which makes it
+# indefinite; one labels rows at random, and no direction parts the classes; one allows a few steps
+# only.
+@pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("default:the precomputed kernel is indefinite")
 @pytest.mark.filterwarnings("default:there is no margin")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
@@ -33,4 +57,8 @@ def test_every_check_passes(estimator):
 
 @pytest.mark.small
 def test_every_public_estimator_is_examined():
-    assert {type(estimator).__name__ for estimator in ESTIMATORS} == set(maxmargin.__all__)
+    public = [getattr(maxmargin, name) for name in maxmargin.__all__]
+    estimators = {
+        each for each in public if isinstance(each, type) and issubclass(each, BaseEstimator)
+    }
+    assert {type(estimator) for estimator in ESTIMATORS} == estimators

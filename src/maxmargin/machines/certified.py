@@ -21,7 +21,7 @@ from maxmargin.machines.progress import GapBar
 from maxmargin.machines.tasks import numbered, run_threads
 from maxmargin.machines.validation import warn
 from maxmargin.problem import Status
-from maxmargin.resources import available_cores
+from maxmargin.resources import thread_count
 from maxmargin.solvers import LinearProgress, Progress
 
 
@@ -45,7 +45,7 @@ class Solvable(Protocol):
 class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
     """Base of the machines that solve problems with solvers and prove how well."""
 
-    _criterion: ClassVar[str] = "KKT violation"  # what `tol` bounds
+    _criterion: str = "KKT violation"  # what `tol` bounds
     _solvers: ClassVar[dict]
     _parameter_constraints: ClassVar[dict] = {
         "tol": [Interval(Real, 0.0, None, closed="neither")],
@@ -54,14 +54,6 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
     }
-
-    def _threads(self) -> int:
-        """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
-        if self.n_jobs is None:
-            return available_cores()
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
-        return self.n_jobs if self.n_jobs > 0 else max(1, available_cores() + 1 + self.n_jobs)
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         """The solver named or given; tol, max_iter and max_time are the machine's."""
@@ -128,7 +120,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
             return solution
 
         with bar or nullcontext():
-            threads = self._threads() if in_parallel and not listening else 1
+            threads = thread_count(self.n_jobs) if in_parallel and not listening else 1
             if threads == 1:
                 solutions = [run(number) for number in range(len(tasks))]
             else:

@@ -221,7 +221,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     @available_if(_calibrated)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithm of `predict_proba`."""
-        return np.log(self.predict_proba(X))
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _linear_coef(self) -> Any:
         """w of every binary machine."""

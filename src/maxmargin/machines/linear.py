@@ -61,7 +61,7 @@ class LinearTask:
 class LinearMachine(SparseCoefMixin, CertifiedMachine):
     """Base of LinearSVC and LinearSVR."""
 
-    _criterion: ClassVar[str] = "relative duality gap"
+    _criterion: str = "relative duality gap"
     _solvers: ClassVar[dict] = LINEAR_SOLVERS
     _parameter_constraints: ClassVar[dict] = {
         **CertifiedMachine._parameter_constraints,

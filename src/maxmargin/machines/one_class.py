@@ -33,7 +33,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     Attributes
     ----------
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         ρ: the decision value is `score_samples` − ρ.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_,
     shape_fit_ : as in `sklearn.svm.OneClassSVM`
@@ -113,14 +113,14 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return float(offsets[0])
 
     @property
-    def offset_(self) -> float:
+    def offset_(self) -> np.ndarray:
         """ρ, minus the intercept."""
-        return -float(self.intercept_[0])
+        return -self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Signed distance to the region's border: positive inside, 0 on it up to rounding."""
         values = self._values(X)
-        return np.where(np.abs(values) <= 1e-9 * abs(self.offset_), 0.0, values)
+        return np.where(np.abs(values) <= 1e-9 * np.abs(self.offset_), 0.0, values)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The density score Σ β_i k(x_i, x): the decision value before ρ is taken off."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
@@ -41,7 +41,7 @@ class Calibration:
         """Fitted on the decisions of five copies of `machine`, each on its held-out rows."""
         smallest = np.bincount(labels).min()
         if smallest < 2:
-            rare = machine.classes_[np.bincount(labels).argmin()]
+            rare = machine.classes_.tolist()[np.bincount(labels).argmin()]
             raise ValueError(
                 f"probability=True holds rows out for calibration and needs at least two rows of "
                 f"every class; class {rare!r} has one"
@@ -69,15 +69,15 @@ class Calibration:
         self, decisions: np.ndarray, scheme: OneVersusOne | OneVersusRest
     ) -> np.ndarray:
         """(rows, classes), each row summing to one."""
-        positive = expit(-(self.slopes * decisions + self.shifts))
+        z = self.slopes * decisions + self.shifts
         n_classes = len(scheme.classes)
         if n_classes == 2:
-            p = np.column_stack([1 - positive[:, 0], positive[:, 0]])
+            p = expit(np.column_stack([z, -z]))
             return agree(p, (decisions[:, 0] > 0).astype(int))
         if isinstance(scheme, OneVersusOne):
-            p = couple(np.clip(positive, 1e-7, 1 - 1e-7), scheme.pairs, n_classes)
+            p = couple(np.clip(expit(-z), 1e-7, 1 - 1e-7), scheme.pairs, n_classes)
         else:
-            p = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-300)
+            p = softmax(-np.logaddexp(0, z), axis=1)  # P(positive) over their sum, if all are tiny
         return agree(p, scheme.confidence(decisions).argmax(axis=1))
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from maxmargin.formulations import c_svc
+from maxmargin.gram import Gram
 from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.classifier import KernelClassifier
+from maxmargin.machines.streamed import StreamedClassifier
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress, Solver
 
 
-class SVC(KernelClassifier):
+class SVC(StreamedClassifier):
     """Soft-margin support vector classifier, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, 1 − y_i(wᵀφ(x_i) + b)) through its dual. Every parameter,
@@ -61,6 +62,16 @@ class SVC(KernelClassifier):
         New. Threads; None is all cores. The result does not depend on it.
     multiclass : {"ovo", "ovr"}, default="ovo"
         New. One machine per pair of classes, or per class.
+    approximation : {"rff", "nystroem"}, transformer or None
+        New. Put features φ with φ(x)ᵀφ(z) ≈ k(x, z) in the kernel's place, for data too large for
+        the exact machine: random Fourier features, Nyström's, or a transformer of yours. `tol` is
+        then the relative duality gap, `max_iter` counts passes over the features, `cache_size`
+        bounds their memory (what does not fit is computed again in every pass), and `solver` is
+        not used. The rows are streamed: X may be a `numpy.memmap`.
+    n_components : int or None
+        New. Columns of φ; None is 1,000, or all rows if there are fewer.
+    refine : bool, default=False
+        New. Go on from the approximate solution to that of the kernel itself.
 
     Attributes
     ----------
@@ -71,6 +82,11 @@ class SVC(KernelClassifier):
     certificates_ : list of Certificate, one per binary problem
     history_ : structured array
         Dual objective, gap and violation per outer iteration of each problem.
+    features_, feature_coef_ : φ and w, if `approximation` is given
+        Then the decision is φ(x)ᵀw + b, and there are no `support_vectors_`.
+    kernel_error_ : float
+        √mean (K − K̂)² on a sample, if `approximation` is given; also in the certificate.
+    approximate_certificate_ : of the solution that `refine=True` started from
     margin_ : float or ndarray
         Only for C = ∞: the geometric margin, half the width between the classes.
 
@@ -86,7 +102,7 @@ class SVC(KernelClassifier):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        **KernelClassifier._parameter_constraints,
+        **StreamedClassifier._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "fit_intercept": ["boolean"],
     }
@@ -115,6 +131,9 @@ class SVC(KernelClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         multiclass: Literal["ovo", "ovr"] = "ovo",
+        approximation: Any = None,
+        n_components: int | None = None,
+        refine: bool = False,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -137,6 +156,9 @@ class SVC(KernelClassifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.multiclass = multiclass
+        self.approximation = approximation
+        self.n_components = n_components
+        self.refine = refine
 
     def _bounds(self, weights: np.ndarray) -> np.ndarray:
         # A row without weight is absent, even where C is infinite.
@@ -169,10 +191,22 @@ class SVC(KernelClassifier):
             return
         state = progress.state
         total = np.abs(state.beta).sum()
-        squared = float(state.beta @ (state.gradient - state.problem.linear))
-        if total > 0 and 4 * squared / total**2 <= 1e-10 * state.gram.diagonal.max():
+        squared = float(np.sum(state.beta * (state.gradient - state.problem.linear)))
+        if total > 0 and 4 * squared / total**2 <= negligible(state.gram, self.fit_intercept):
             raise ValueError(
                 "C=inf asks for a hard margin, but the data are not separable: the classes' "
                 "convex hulls in the kernel's space meet. Use a finite C, or a kernel that "
                 "separates them (an RBF with a larger gamma separates any distinct points)"
             )
+
+
+def negligible(gram: Gram, fit_intercept: bool) -> float:
+    """A squared distance that is none: beside the spread of the data, and beside rounding errors.
+
+    With an offset only distances between rows matter, not where the origin is.
+    """
+    largest = float(gram.diagonal.max())
+    spread = largest
+    if fit_intercept:
+        spread = float(np.max(gram.diagonal + gram.diagonal[0] - 2 * gram.row(0)))
+    return 1e-10 * spread + 1e-14 * largest

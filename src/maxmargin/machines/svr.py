@@ -15,6 +15,7 @@ from maxmargin.formulations import epsilon_svr, nu_svr
 from maxmargin.kernels import Gamma, Kernel
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.single import SingleMachine
+from maxmargin.machines.streamed import StreamedRegressor
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Solver
 
@@ -56,7 +57,7 @@ class KernelRegression(RegressorMixin, SingleMachine):
         return self._values(X)
 
 
-class SVR(KernelRegression):
+class SVR(StreamedRegressor, KernelRegression):
     """ε-insensitive support vector regression, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε). Every parameter and attribute of
@@ -66,7 +67,7 @@ class SVR(KernelRegression):
     Parameters
     ----------
     kernel, degree, gamma, coef0, tol, C, shrinking, cache_size, verbose, max_iter, solver,
-    fit_intercept, max_time, warm_start, n_jobs : see `SVC`
+    fit_intercept, max_time, warm_start, n_jobs, approximation, n_components, refine : see `SVC`
     epsilon : float, default=0.1
         Half the width of the tube inside which errors cost nothing.
 
@@ -86,6 +87,7 @@ class SVR(KernelRegression):
 
     _parameter_constraints: ClassVar[dict] = {
         **KernelRegression._parameter_constraints,
+        **StreamedRegressor._parameter_constraints,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "fit_intercept": ["boolean"],
     }
@@ -109,6 +111,9 @@ class SVR(KernelRegression):
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        approximation: Any = None,
+        n_components: int | None = None,
+        refine: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -126,6 +131,9 @@ class SVR(KernelRegression):
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.approximation = approximation
+        self.n_components = n_components
+        self.refine = refine
 
     def _formulate(self, y: np.ndarray, bounds: np.ndarray) -> DualProblem:
         return epsilon_svr(y, bounds, self.epsilon, fit_intercept=self.fit_intercept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
 from typing import TypeVar
@@ -56,10 +56,11 @@ def run_threads(
     run: Callable[[int], Result], count: int, threads: int, stop: Event
 ) -> list[Result]:
     """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
+    futures: list[Future[Result]] = []
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(run, number) for number in range(count)]
         while True:
             try:
+                futures.extend(pool.submit(run, number) for number in range(len(futures), count))
                 return [future.result() for future in futures]
             except KeyboardInterrupt:
                 stop.set()

@@ -51,7 +51,7 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) < 2:
         raise ValueError(
             "The number of classes has to be greater than one; got "
-            f"{len(classes)} class ({classes[0]!r})"
+            f"{len(classes)} class ({classes.tolist()[0]!r})"
         )
     return classes, labels
 
@@ -67,7 +67,8 @@ def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> N
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn about the line that called us: the first outside this package and `sklearn.base`."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals["__name__"].startswith(("maxmargin.", "sklearn.base")):
+    inner = ("maxmargin.", "sklearn.base")
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith(inner):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
 

@@ -4,17 +4,36 @@ Those in `SOLVERS` take the one dual problem, those in `LINEAR_SOLVERS` the line
 """
 
 from maxmargin.solvers.automatic import Automatic
-from maxmargin.solvers.base import Progress, Solver, State
+from maxmargin.solvers.base import Solver
 from maxmargin.solvers.block_smo import BlockSMO
+from maxmargin.solvers.chunking import Chunking
+from maxmargin.solvers.coordinate_descent import CoordinateDescent
+from maxmargin.solvers.decomposition import Decomposition
 from maxmargin.solvers.dual_coordinate import DualCoordinateDescent
+from maxmargin.solvers.feature_descent import FeatureDescent
+from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
 from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
+from maxmargin.solvers.maximal_violating_pair_smo import MaximalViolatingPairSMO
+from maxmargin.solvers.platt_smo import PlattSMO
+from maxmargin.solvers.progress import Progress
+from maxmargin.solvers.random_pair_smo import RandomPairSMO
 from maxmargin.solvers.second_order_smo import SecondOrderSMO
 from maxmargin.solvers.sgd import SGD
+from maxmargin.solvers.simplified_smo import SimplifiedSMO
+from maxmargin.solvers.state import State, Step
 
 SOLVERS: dict[str, type[Solver]] = {
     "block": BlockSMO,
     "second-order": SecondOrderSMO,
+    "maximal-violating-pair": MaximalViolatingPairSMO,
+    "platt": PlattSMO,
+    "simplified": SimplifiedSMO,
+    "random-pair": RandomPairSMO,
+    "coordinate-descent": CoordinateDescent,
+    "chunking": Chunking,
+    "decomposition": Decomposition,
+    "interior-point": InteriorPoint,
 }
 
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {
@@ -30,13 +49,23 @@ __all__ = [
     "SOLVERS",
     "Automatic",
     "BlockSMO",
+    "Chunking",
+    "CoordinateDescent",
+    "Decomposition",
     "DualCoordinateDescent",
+    "FeatureDescent",
+    "InteriorPoint",
     "LinearInteriorPoint",
     "LinearProgress",
     "LinearSolution",
     "LinearSolver",
+    "MaximalViolatingPairSMO",
+    "PlattSMO",
     "Progress",
+    "RandomPairSMO",
     "SecondOrderSMO",
+    "SimplifiedSMO",
     "Solver",
     "State",
+    "Step",
 ]

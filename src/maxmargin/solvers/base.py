@@ -1,93 +1,61 @@
-"""What all solvers share: the state of a solve, its clock, its limits and its record.
+"""What all solvers share: options, the loop that drives them, and the rule that ends it.
 
 A solver is a frozen dataclass of its options whose `iterate` is a generator: it changes the
 state and yields once per outer iteration. `solve` drives it, so that Ctrl-C, limits, observers
 and the stopping rule exist once, and mean the same for every algorithm:
 
-* it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone;
+* it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone where it counts;
 * kernel entries are float32 until that proof fails or progress ends, float64 from then on;
-* a solver that runs out of moves, iterations or time says so.
+* a solver that runs out of moves, iterations or time says so. One with a stopping rule of its
+  own returns the status that rule deserves from `iterate`; it can never claim convergence.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from time import perf_counter
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import duality_gap
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.solvers.progress import HISTORY, Observer, Progress
+from maxmargin.solvers.state import LimitReached, State, Step
 
-HISTORY = np.dtype(
-    [("objective", float), ("gap", float), ("violation", float), ("steps", int), ("seconds", float)]
-)
-PATIENCE = 5  # outer iterations without progress before the entries are blamed, or we give up
+__all__ = [
+    "STOPPED",
+    "STRIDE",
+    "Ending",
+    "Moves",
+    "Solver",
+    "State",
+    "require_positive",
+]
 
-
-@dataclass
-class State:
-    """Where a solve stands. Solvers change it; everything else reads it."""
-
-    problem: DualProblem
-    gram: Gram
-    beta: np.ndarray
-    gradient: np.ndarray
-    dtype: type
-    steps: int = 0
-
-    def row(self, i: int) -> np.ndarray:
-        """Row i of K over the variables."""
-        row_number = i if self.problem.rows is None else self.problem.rows[i]
-        return self.problem.on_variables(self.gram.row(row_number, self.dtype))
-
-    @property
-    def diagonal(self) -> np.ndarray:
-        """K_ii of every variable."""
-        return self.problem.on_variables(self.gram.diagonal)
-
-    def move_to(self, variables: np.ndarray, values: np.ndarray) -> None:
-        """Set β on some variables, and bring the gradient along."""
-        delta = values - self.beta[variables]
-        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype)
-        self.beta[variables] = values
-        self.gradient += self.problem.on_variables(change)
-
-    def refresh(self) -> None:
-        """Recompute the gradient from β alone, in float64."""
-        self.gradient = exact_gradient(self.problem, self.gram, self.beta)
+STRIDE = 100  # steps per outer iteration of a solver that has no sweeps of its own
 
 
-def exact_gradient(problem: DualProblem, gram: Gram, beta: np.ndarray) -> np.ndarray:
-    """G = Kβ + p from β alone, in float64."""
-    support = np.flatnonzero(beta)
-    product = gram.dot(problem.row_of(support), beta[support])
-    return problem.on_variables(product) + problem.linear
+class Ending(NamedTuple):
+    """How a solve ended, and why."""
+
+    status: Status
+    why: str
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What an observer is told after each outer iteration."""
+# What `iterate` is where it has a stopping rule of its own; else an Iterator[None].
+Moves = Generator[None, None, Ending | None]
 
-    state: State
-    objective: float
-    gap: float
-    violation: float
-    tol: float
-    seconds: float
-    measure: ClassVar[str] = "KKT violation"
-
-    @property
-    def distance(self) -> float:
-        """What `tol` bounds."""
-        return self.violation
+ARRIVED = Ending(Status.CONVERGED, "no KKT violation above tol")
+STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
 
 
-Observer = Callable[[Progress], bool | None]
+def require_positive(solver: Solver, *options: str) -> None:
+    """Refuse options that must be > 0 and are not."""
+    for option in options:
+        if not (value := getattr(solver, option)) > 0:
+            raise ValueError(f"{type(solver).__name__}: {option} must be positive, got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -105,12 +73,41 @@ class Solver(ABC):
     max_iter: int = -1
     max_time: float | None = None
 
+    takes_groups: ClassVar[tuple[int, ...]] = (0, 1, 2)
+    takes_infinite_bounds: ClassVar[bool] = True
+    # Outer iterations without progress before the kernel entries are blamed, or it gives up.
+    patience: ClassVar[int] = 5
+
     @abstractmethod
     def iterate(self, state: State) -> Iterator[None]:
-        """Improve `state`, yielding once per outer iteration; return when out of moves."""
+        """Improve `state`, yielding once per outer iteration.
+
+        Returns None when there is no step left that it would take, or the ending that a stopping
+        rule of its own gives it.
+        """
 
     def check(self, problem: DualProblem, gram: Gram) -> None:
         """Refuse a problem this solver cannot take, naming one that can."""
+        name = type(self).__name__
+        if problem.rows is None and problem.size != gram.n:
+            raise ValueError(
+                f"the problem has {problem.size} variables but the Gram matrix {gram.n} rows; "
+                "give DualProblem(rows=...) if variables share rows"
+            )
+        if problem.n_groups not in self.takes_groups:
+            raise ValueError(
+                f"{name} cannot take a problem with "
+                + (
+                    "no sum constraint (no offset): use CoordinateDescent or BlockSMO",
+                    "a sum constraint (an offset): use BlockSMO, SecondOrderSMO or PlattSMO",
+                    "two sum constraints (a ν machine): use BlockSMO or SecondOrderSMO",
+                )[problem.n_groups]
+            )
+        infinite = np.isinf(problem.lower).any() or np.isinf(problem.upper).any()
+        if infinite and not self.takes_infinite_bounds:
+            raise ValueError(
+                f"{name} cannot take C = ∞ (the hard margin): use BlockSMO or SecondOrderSMO"
+            )
 
     def solve(
         self,
@@ -122,71 +119,93 @@ class Solver(ABC):
     ) -> Solution:
         """Minimise the dual from `start` (0 by default), telling `observe` how it goes.
 
-        An observer that returns True ends the solve with status `interrupted`.
+        An observer that returns True ends the solve as Ctrl-C does, with status `interrupted`.
         """
         self.check(problem, gram)
-        began, evaluations = perf_counter(), gram.evaluations
-        beta = problem.feasible(start)
-        state = State(problem, gram, beta, problem.linear.copy(), gram.precision)
+        state = State(problem, gram, problem.feasible(start), problem.linear.copy(), gram.precision)
+        state.most_steps = max(10**7, 100 * problem.size) if self.max_iter < 0 else self.max_iter
+        if self.max_time is not None:
+            state.most_seconds = self.max_time
+        if observe is not None:
+            state.watch = self._watch(state, observe)
         history: list[tuple] = []
-        status = Status.OUT_OF_ITERATIONS
         try:
-            if beta.any():
+            if state.beta.any():
                 state.refresh()
-            status = self._drive(state, history, observe, began)
+            state.offsets = problem.offsets(state.beta, state.gradient)
+            status, why = self._drive(state, history, observe)
         except KeyboardInterrupt:
-            status = Status.INTERRUPTED
+            status, why = STOPPED
         if status is not Status.CONVERGED:
             state.refresh()
+            violation = problem.violation(state.beta, state.gradient)
+            if violation <= self.tol and status is not Status.INTERRUPTED:
+                status, why = ARRIVED
         return Solution(
             beta=state.beta,
             gradient=state.gradient,
             offsets=problem.offsets(state.beta, state.gradient),
             status=status,
             n_iter=state.steps,
-            kernel_evaluations=gram.evaluations - evaluations,
-            seconds=perf_counter() - began,
+            kernel_evaluations=state.kernel_evaluations,
+            seconds=state.seconds,
             history=np.array(history, HISTORY),
+            why=why,
         )
 
-    def _drive(
-        self, state: State, history: list[tuple], observe: Observer | None, began: float
-    ) -> Status:
+    def _watch(self, state: State, observe: Observer) -> Callable[[Step], None] | None:
+        """What to call after each step, if the observer wants to know of each."""
+        every = getattr(observe, "every", "iteration")
+        if every not in ("iteration", "step"):
+            raise ValueError(f"an observer's `every` is 'iteration' or 'step', got {every!r}")
+
+        def watch(step: Step) -> None:
+            if observe(Progress.of(state, self.tol, step)):
+                raise KeyboardInterrupt
+
+        return watch if every == "step" else None
+
+    def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Ending:
         problem = state.problem
-        limit = max(10_000_000, 100 * problem.size) if self.max_iter < 0 else self.max_iter
-        best, idle, moves = np.inf, 0, self.iterate(state)
+        best, lowest, idle, steps = -np.inf, np.inf, 0, 0
+        moves, began = self.iterate(state), 0
         while True:
-            violation = problem.violation(state.beta, state.gradient)
-            if violation <= self.tol and state.steps:
-                state.refresh()
-                violation = problem.violation(state.beta, state.gradient)
-                state.dtype = np.float64
-            objective = problem.objective(state.beta, state.gradient)
-            gap = duality_gap(problem, state.beta, state.gradient)
-            seconds = perf_counter() - began
-            history.append((-objective, gap, violation, state.steps, seconds))
-            stop = observe and observe(
-                Progress(state, -objective, gap, violation, self.tol, seconds)
-            )
-            if violation <= self.tol:
-                return Status.CONVERGED
+            if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
+                state.confirm()
+                if problem.violation(state.beta, state.gradient) > self.tol:
+                    state.refresh()
+                    state.dtype = np.float64
+            now = Progress.of(state, self.tol)
+            history.append(now.record())
+            stop = observe and observe(now)
+            if now.violation <= self.tol:
+                return ARRIVED
             if stop:
-                return Status.INTERRUPTED
-            if state.steps >= limit:
-                return Status.OUT_OF_ITERATIONS
-            if self.max_time is not None and seconds >= self.max_time:
-                return Status.OUT_OF_TIME
-            idle = 0 if objective < best - 1e-15 * abs(best) else idle + 1
-            best = min(best, objective)
-            if idle >= PATIENCE:
+                return STOPPED
+            if state.steps >= state.most_steps:
+                return Ending(Status.OUT_OF_ITERATIONS, f"{state.steps:,} steps taken")
+            if state.seconds >= state.most_seconds:
+                return Ending(Status.OUT_OF_TIME, f"{state.seconds:.3g} s passed")
+            if state.steps > steps:
+                rose, fell = now.objective > best + 1e-15 * abs(best), now.violation < lowest
+                idle = 0 if rose or fell else idle + 1
+            best, lowest = max(best, now.objective), min(lowest, 0.99 * now.violation)
+            steps = state.steps
+            if idle >= self.patience:
                 if state.dtype == np.float64:
-                    return Status.STAGNATED
+                    return Ending(Status.STAGNATED, "steps no longer raise the dual")
                 state.refresh()
                 state.dtype, idle = np.float64, 0
-            if next(moves, "end") == "end":
-                return self.out_of_moves
-
-    @property
-    def out_of_moves(self) -> Status:
-        """The status when `iterate` returns before the violation is ≤ tol."""
-        return Status.STAGNATED
+            state.movement = 0.0
+            try:
+                next(moves)
+            except LimitReached:
+                continue
+            except StopIteration as end:
+                if end.value is not None:
+                    return end.value
+                if state.steps == began:
+                    return Ending(Status.STAGNATED, "found no step to take")
+                state.refresh()
+                state.dtype = np.float64
+                moves, began = self.iterate(state), state.steps

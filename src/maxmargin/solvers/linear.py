@@ -18,9 +18,17 @@ import numpy as np
 from maxmargin.primal import Point, PrimalProblem
 from maxmargin.problem import Status
 from maxmargin.rows import Rows
-from maxmargin.solvers.base import HISTORY
 from maxmargin.solvers.face import minimise_on_face
 
+HISTORY = np.dtype(
+    [
+        ("objective", float),
+        ("gap", float),
+        ("violation", float),
+        ("passes", float),
+        ("seconds", float),
+    ]
+)
 SMALL = 100_000  # numbers in X: less is solved to the last digits, for it costs nothing
 
 

@@ -2,16 +2,24 @@
 
 Moving β_i up and β_j down by t leaves their sum. Along the way the objective is
 t(G_i − G_j) + ½t²a with curvature a = K_ii + K_jj − 2K_ij = ‖φ(x_i) − φ(x_j)‖²: the best t is
-(G_j − G_i)/a and gains (G_j − G_i)²/2a, unless a bound cuts it first. Without a sum constraint
+(G_j − G_i)/a and gains (G_j − G_i)²/2a, unless a bound cuts it first: t is clipped to [L, H]
+with L = max(l_i − β_i, β_j − u_j) and H = min(u_i − β_i, β_j − l_j). Without a sum constraint
 one variable moves alone, by −G_i/K_ii.
 
-Every solver takes its steps from here; they differ in how they choose i and j.
+A textbook's α_j^new = α_j + y_j(E_i − E_j)/η is this step: E = G + b, β = yα, and b cancels.
+Its b that makes a free variable satisfy KKT is b = −G_i.
+
+Every solver takes its steps from here; they differ in how they choose i and j. The compiled
+functions choose and step; `step_pair` and `step_single` do all that a step entails for solvers
+that take one at a time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from maxmargin.solvers.state import State
 
 CURVATURE = 1e-12  # stands for a curvature that is not positive (duplicate rows, indefinite K)
 
@@ -82,3 +90,77 @@ def take_pair(i, j, a, gradient, beta, lower, upper):
     beta[i] = upper[i] if t == up else beta[i] + t
     beta[j] = lower[j] if t == down else beta[j] - t
     return t
+
+
+@njit(cache=True, nogil=True)
+def interval(i, j, beta, lower, upper):
+    """[L, H]: how far β_i may go up, and β_j down, without leaving the box."""
+    low = max(lower[i] - beta[i], beta[j] - upper[j])
+    high = min(upper[i] - beta[i], beta[j] - lower[j])
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def pair_offset(i, j, gradient, beta, lower, upper):
+    """b after a step: −G of a variable strictly inside its bounds, else the mean of both."""
+    if lower[i] < beta[i] < upper[i]:
+        return -gradient[i]
+    if lower[j] < beta[j] < upper[j]:
+        return -gradient[j]
+    return -0.5 * (gradient[i] + gradient[j])
+
+
+def step_pair(state: State, i: int, j: int, why: str, *, smallest: float = 0.0) -> bool:
+    """Minimise over β_i + t and β_j − t, and bring G and b along.
+
+    False if |t| would be ≤ `smallest`: then nothing has changed.
+    """
+    p, beta, G = state.problem, state.beta, state.gradient
+    low, high = interval(i, j, beta, p.lower, p.upper)
+    if low == high:
+        return False
+    row, diagonal = state.row(i), state.diagonal
+    a = curvature(diagonal[i], diagonal[j], row[j])
+    best = (G[j] - G[i]) / a
+    if abs(min(max(best, low), high)) <= smallest:
+        return False
+    if best > 0:
+        t = take_pair(i, j, a, G, beta, p.lower, p.upper)
+    else:
+        t = -take_pair(j, i, a, G, beta, p.lower, p.upper)
+    G += t * (row - state.row(j))
+    old, new = state.offsets[p.group[i]], pair_offset(i, j, G, beta, p.lower, p.upper)
+    state.offsets[p.group[i]] = new
+    state.movement += 2 * abs(t) + abs(new - old)
+    state.took((i, j), why, best, t, low, high)
+    return True
+
+
+def step_single(state: State, i: int, why: str) -> None:
+    """Minimise over β_i alone, and bring G along."""
+    p, beta, G = state.problem, state.beta, state.gradient
+    old, lower, upper = beta[i], p.lower[i], p.upper[i]
+    best = -G[i] / max(float(state.diagonal[i]), CURVATURE)
+    beta[i] = min(max(old + best, lower), upper)
+    t = beta[i] - old
+    G += t * state.row(i)
+    state.movement += abs(t)
+    state.took((i,), why, best, t, lower - old, upper - old)
+
+
+def pair_curvature(state: State, i: int, j: int) -> float:
+    """K_ii + K_jj − 2K_ij as it is, which rounding or an indefinite kernel can make negative."""
+    return float(state.diagonal[i] + state.diagonal[j] - 2.0 * state.row(i)[j])
+
+
+def violates(state: State, i: int, tol: float, slack: float = 0.0) -> bool:
+    """The KKT test of one variable, with E_i = G_i + b.
+
+    E_i < −tol though β_i can go up, or E_i > tol though it can go down; within `slack` of a
+    bound counts as on it. Two variables that both pass with ½ tol violate as a pair by ≤ tol.
+    """
+    p, beta = state.problem, state.beta[i]
+    error = state.gradient[i] + state.offsets[p.group[i]]
+    return (error < -tol and beta < p.upper[i] - slack) or (
+        error > tol and beta > p.lower[i] + slack
+    )

@@ -1,14 +1,7 @@
-"""Pictures of machines, after scikit-learn's Display convention (extra ``plot``).
-
-A display is computed once, by ``from_estimator``, and drawn as often as wanted, by ``plot``, on any
-matplotlib axes. Two colours that colour-blind readers tell apart (Okabe and Ito's blue and orange)
-stand for the two classes, with two shapes besides; everything else takes the colours of the
-matplotlib style in use, so pictures are legible on light and dark.
-"""
+"""The margin: a binary machine on two features."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,14 +10,20 @@ from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from maxmargin.plots.palette import (
+    axes_or_new,
+    class_colors,
+    class_shape,
+    ink,
+    paper,
+    require_matplotlib,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.contour import QuadContourSet
     from matplotlib.figure import Figure
-
-COLORS = ("#E69F00", "#0072B2")
-SHAPES = ("s", "o")
 
 
 class MarginDisplay:
@@ -111,6 +110,7 @@ class MarginDisplay:
         *,
         ax: Axes | None = None,
         slack: bool = False,
+        legend: bool = True,
         grid_resolution: int = 200,
     ) -> Self:
         """Draw a fitted binary machine, or a pipeline that ends in one, on its training data.
@@ -127,6 +127,8 @@ class MarginDisplay:
             Where to draw; a new figure by default.
         slack : bool, default=False
             Whether to draw a segment from each point with slack to its margin.
+        legend : bool, default=True
+            Whether to name the classes and marks above the picture.
         grid_resolution : int, default=200
             Points of the grid per axis.
 
@@ -134,7 +136,7 @@ class MarginDisplay:
         -------
         MarginDisplay
         """
-        _require_matplotlib(f"{cls.__name__}.from_estimator")
+        require_matplotlib(f"{cls.__name__}.from_estimator")
         from matplotlib.figure import Figure
 
         machine = estimator[-1] if isinstance(estimator, Pipeline) else estimator
@@ -169,7 +171,7 @@ class MarginDisplay:
             support=machine.support_,
             class_names=(f"class {machine.classes_[0]}", f"class {machine.classes_[1]}"),
         )
-        return display.plot(ax=ax, slack=slack)
+        return display.plot(ax=ax, slack=slack, legend=legend)
 
     def kinds(self) -> dict[str, NDArray[np.integer]]:
         """Row numbers of the support vectors of each kind."""
@@ -181,7 +183,7 @@ class MarginDisplay:
             "misclassified": self.support[~on & (margins <= 0)],
         }
 
-    def plot(self, *, ax: Axes | None = None, slack: bool = False) -> Self:
+    def plot(self, *, ax: Axes | None = None, slack: bool = False, legend: bool = True) -> Self:
         """Draw it.
 
         Parameters
@@ -190,18 +192,15 @@ class MarginDisplay:
             Where to draw; a new figure by default.
         slack : bool, default=False
             Whether to draw a segment from each point with slack to its margin.
+        legend : bool, default=True
+            Whether to name the classes and marks above the picture.
 
         Returns
         -------
         MarginDisplay
             Itself.
         """
-        _require_matplotlib(f"{type(self).__name__}.plot")
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(5, 4.2), layout="constrained")
-        self.ax_ = ax
+        self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure
         self._draw_regions(ax)
         self._draw_points(ax)
@@ -210,23 +209,23 @@ class MarginDisplay:
             xlabel=self.boundary.xlabel or "first feature",
             ylabel=self.boundary.ylabel or "second feature",
         )
-        ax.legend(
-            loc="lower center",
-            bbox_to_anchor=(0.5, 1),
-            ncols=3,
-            frameon=False,
-            fontsize="small",
-            columnspacing=1.2,
-        )
+        if legend:
+            ax.legend(
+                loc="lower center",
+                bbox_to_anchor=(0.5, 1),
+                ncols=3,
+                frameon=False,
+                fontsize="small",
+                columnspacing=1.2,
+            )
         return self
 
     def _draw_regions(self, ax: Axes) -> None:
         """Shade the two half-spaces, the margin paler, and draw the boundary and its margins."""
-        from matplotlib import rcParams
         from matplotlib.colors import to_rgba
 
         grid = (self.boundary.xx0, self.boundary.xx1, self.boundary.response)
-        negative, positive = COLORS
+        negative, positive = class_colors()
         self.surface_: QuadContourSet = ax.contourf(
             *grid,
             levels=[-1, 0, 1],
@@ -241,25 +240,22 @@ class MarginDisplay:
         self.lines_: QuadContourSet = ax.contour(
             *grid,
             levels=[-1, 0, 1],
-            colors=rcParams["text.color"],
+            colors=ink(),
             linestyles=["dashed", "solid", "dashed"],
             linewidths=[1, 1.8, 1],
         )
 
     def _draw_points(self, ax: Axes) -> None:
         """Draw each class in its colour and shape, and a mark of its kind on support vectors."""
-        from matplotlib import rcParams
-
-        ink, paper = rcParams["text.color"], rcParams["axes.facecolor"]
         self.points_: list[PathCollection] = [
             ax.scatter(
                 self.X[self.positive == side, 0],
                 self.X[self.positive == side, 1],
-                c=COLORS[side],
-                marker=SHAPES[side],
+                c=class_colors()[side],
+                marker=class_shape(side),
                 s=26,
                 linewidths=0.6,
-                edgecolors=paper,
+                edgecolors=paper(),
                 label=self.class_names[side],
                 zorder=3,
                 clip_on=False,
@@ -267,9 +263,9 @@ class MarginDisplay:
             for side in (0, 1)
         ]
         marks = {
-            "on the margin": ("o", 85, "none", ink),
-            "inside the margin": ("D", 55, "none", ink),
-            "misclassified": ("x", 75, ink, None),
+            "on the margin": ("o", 85, "none", ink()),
+            "inside the margin": ("D", 55, "none", ink()),
+            "misclassified": ("x", 75, ink(), None),
         }
         self.support_: dict[str, PathCollection] = {}
         for kind, rows in self.kinds().items():
@@ -289,7 +285,6 @@ class MarginDisplay:
 
     def _draw_slack(self, ax: Axes) -> LineCollection:
         """Join each point that has slack to the nearest point of its own margin line."""
-        from matplotlib import rcParams
         from matplotlib.collections import LineCollection
 
         below, _, above = (path.vertices for path in self.lines_.get_paths())
@@ -299,9 +294,7 @@ class MarginDisplay:
             if len(line):
                 nearest = line[np.argmin(np.sum((line - self.X[i]) ** 2, axis=1))]
                 segments.append(np.stack([self.X[i], nearest]))
-        lines = LineCollection(
-            segments, colors=rcParams["text.color"], linewidths=0.7, alpha=0.7, label="slack"
-        )
+        lines = LineCollection(segments, colors=ink(), linewidths=0.7, alpha=0.7, label="slack")
         ax.add_collection(lines, autolim=False)
         return lines
 
@@ -316,12 +309,5 @@ def _check_binary_machine(machine: Any, caller: str) -> None:
     if len(machine.classes_) != 2:
         raise ValueError(
             f"{caller} draws binary machines; this one has {len(machine.classes_)} classes. "
-            "sklearn.inspection.DecisionBoundaryDisplay draws its regions."
-        )
-
-
-def _require_matplotlib(caller: str) -> None:
-    if find_spec("matplotlib") is None:
-        raise ImportError(
-            f"{caller} needs matplotlib. Install it with: pip install 'maxmargin[plot]'"
+            "maxmargin.plots.RegionsDisplay draws its regions."
         )

@@ -1,0 +1,1 @@
+"""The documents' figures and numbers, made again by this library: `maxmargin reproduce`."""

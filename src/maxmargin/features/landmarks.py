@@ -1,0 +1,48 @@
+"""Which rows are the landmarks of Nyström's features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, solve_triangular
+from sklearn.cluster import kmeans_plusplus
+
+from maxmargin.features.base import sampled
+from maxmargin.kernels import Kernel
+
+CANDIDATES = 10  # rows looked at for each landmark that is chosen with care
+
+
+def choose_landmarks(
+    rule: str, kernel: Kernel, X: Any, count: int, random: np.random.RandomState
+) -> np.ndarray:
+    """Row numbers of the landmarks, sorted: a memmap is read forward."""
+    if rule == "uniform":
+        return sampled(X.shape[0], count, random)
+    rows = sampled(X.shape[0], CANDIDATES * count, random)
+    candidates = X[rows].astype(np.float64, copy=False)
+    if rule == "kmeans++":
+        _, chosen = kmeans_plusplus(candidates, count, random_state=random, n_local_trials=1)
+        return np.unique(rows[chosen])
+    scores = leverage(kernel, candidates, sampled(len(rows), count, random))
+    chosen = random.choice(len(rows), count, replace=False, p=scores / scores.sum())
+    return np.sort(rows[chosen])
+
+
+def leverage(kernel: Kernel, X: Any, first: np.ndarray) -> np.ndarray:
+    """Ridge leverage of each row, as the rows `first` show it.
+
+    With S the first choice, the part of k(x, x) that K_S explains after a ridge λ is k_Sᵀ(K_SS +
+    λI)⁻¹k_S, and the leverage is what it leaves, k(x, x) − that, over λ. λ is the mean
+    eigenvalue of the lower half of K_SS: what fewer landmarks would lose. No row gets nothing.
+    """
+    K = np.asarray(kernel(X[first], X[first]), np.float64)
+    values = np.linalg.eigvalsh((K + K.T) / 2)
+    ridge = max(float(values[: max(len(values) // 2, 1)].mean()), 1e-10 * abs(float(values[-1])))
+    if ridge <= 0:
+        return np.ones(X.shape[0])
+    factor, _ = cho_factor(K + ridge * np.eye(len(first)), lower=True)
+    explained = solve_triangular(factor, np.asarray(kernel(X[first], X), np.float64), lower=True)
+    rest = kernel.diagonal(X) - np.einsum("ij,ij->j", explained, explained)
+    return np.clip(rest / ridge, 1e-6, 1.0)

@@ -1,0 +1,151 @@
+"""Nyström's features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.features.base import COMPONENTS, KernelFeatures
+from maxmargin.features.landmarks import choose_landmarks
+from maxmargin.gram import cross_dot
+from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
+from maxmargin.resources import one_blas_thread
+
+
+class Nystroem(KernelFeatures):
+    """Features by landmarks: the projection on the span of some of the rows, for any kernel.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of landmarks, at most the number of rows; None is 1,000, or all rows if there are
+        fewer.
+    kernel : as for `SVC`, except "precomputed"
+    degree, gamma, coef0 : parameters of the named kernels
+    landmarks : {"uniform", "kmeans++", "leverage"}, default="uniform"
+        Which rows: any; far from each other; or those that a first choice explains worst (by
+        approximate ridge leverage scores). With care, but from ten times as many rows only.
+    threshold : float, default=1e-6
+        Eigenvalues of K_mm below this share of the largest are dropped: float32 knows nothing
+        of them. So there can be fewer columns than landmarks.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    landmarks_ : array of shape (n_landmarks, n_features)
+    landmark_indices_ : ndarray, their row numbers
+    normalization_ : ndarray of shape (n_landmarks, n_columns), UΛ^(−½)
+    eigenvalues_ : ndarray of shape (n_columns,), those that were kept
+    kernel_ : Kernel, with the number that γ is
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> features = Nystroem(30, random_state=0).fit(X)
+    >>> features.approximation_error(X) < 0.01
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelFeatures._parameter_constraints,
+        "kernel": [str, callable],
+        "degree": [Interval(Integral, 0, None, closed="left")],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "landmarks": [StrOptions({"uniform", "kmeans++", "leverage"})],
+        "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: str | Kernel | Callable = "rbf",
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
+        landmarks: Literal["uniform", "kmeans++", "leverage"] = "uniform",
+        threshold: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.landmarks = landmarks
+        self.threshold = threshold
+        self.random_state = random_state
+
+    def _kernel(self) -> Kernel:
+        kernel = as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+        if isinstance(kernel, Precomputed):
+            raise ValueError("Nystroem needs a kernel it can evaluate, not kernel='precomputed'")
+        return kernel
+
+    def _draw(self, X: Any, random: np.random.RandomState) -> None:
+        rows = X.shape[0]
+        count = min(COMPONENTS, rows) if self.n_components is None else self.n_components
+        if count > rows:
+            raise ValueError(
+                f"n_components={count} landmarks cannot be chosen among {rows} rows: use at most "
+                f"n_components={rows}"
+            )
+        chosen = choose_landmarks(self.landmarks, self.kernel_, X, count, random)
+        self.landmark_indices_ = chosen
+        self.landmarks_ = X[chosen]
+        K = np.asarray(self.kernel_(self.landmarks_, self.landmarks_), np.float64)
+        with one_blas_thread():  # its many small steps gain nothing from more
+            values, vectors = eigh((K + K.T) / 2, driver="evd", check_finite=False)
+        kept = values > self.threshold * max(values[-1], 0.0)
+        if not kept.any():  # k is 0 on the landmarks, and so is φ
+            kept[-1], values[-1], vectors[:, -1] = True, 1.0, 0.0
+        if np.abs(K).max() > 1e30:
+            raise ValueError(
+                f"kernel values up to {np.abs(K).max():.1g} are beyond float32: scale the data"
+            )
+        self.eigenvalues_ = values[kept]
+        self.normalization_ = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        self._n_features_out = int(kept.sum())
+
+    def _features(self, X: Any) -> np.ndarray:
+        values = self.kernel_(self._single(X), self._single(self.landmarks_))
+        return values.astype(np.float32, copy=False) @ self.normalization_
+
+    @available_if(lambda self: isinstance(self._kernel(), RBF))
+    def inverse_transform(self, Z: Any) -> np.ndarray:
+        """The rows x with φ(x) = z, for the RBF and dense rows.
+
+        K_mm^½ undoes the normalization, the logarithm gives the squared distances to the
+        landmarks, and these give x by least squares, each landmark counting by its kernel value.
+        That is an inverse for the landmarks themselves and for rows that they represent.
+        """
+        check_is_fitted(self)
+        if self._centre is None:
+            raise ValueError("inverse_transform needs landmarks that are dense rows")
+        back = self.normalization_.astype(np.float64) * self.eigenvalues_
+        values = np.clip(np.asarray(Z, np.float64) @ back.T, 1e-6, 1.0)
+        squares = -np.log(values) / float(self.kernel_.gamma)
+        L = self.landmarks_ - self._centre
+        # ‖x − l‖² = s for every l is linear in (x, ‖x‖²):  2 lᵀx − ‖x‖² = ‖l‖² − s.
+        A = np.column_stack([2 * L, -np.ones(len(L))])
+        right = np.einsum("ij,ij->i", L, L) - squares
+        pairs = zip(values, right, strict=True)
+        X = [np.linalg.lstsq(A * k[:, None], r * k)[0][:-1] for k, r in pairs]
+        return np.array(X) + self._centre
+
+    def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
+        """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
+        weights = coef @ self.normalization_.T.astype(np.float64)
+        if sp.issparse(self.landmarks_):
+            X = sp.csr_array(X)
+        with one_blas_thread():
+            return cross_dot(self.kernel_, X, self.landmarks_, weights, threads)

@@ -1,0 +1,217 @@
+"""Kernel linear regression in the dual: f(x) = Σ β_i k(x_i, x), squared loss.
+
+    minimise   ½ Σ_i c_i (t_i − f(x_i))² + ½ λ βᵀKβ
+
+Its solution satisfies c_i (t_i − f(x_i)) = λ β_i. Two ways to it:
+
+    exact   solve (K + λ diag(1/c)) β = t by Cholesky
+    sgd     sample a batch b; for all i in b at once
+                β_i += (α/|b|) (c_i (t_i − Σ_j β_j K_ij) − λ β_i)
+
+With c = 1 and λ = 0 the second is the dual algorithm of the lectures, letter for letter. A batch
+is a gradient step on the quadratic ½ βᵀ(K + λ)β − tᵀβ, whose minimum is the solution: it lowers
+it if α is below 2|b| / λ_max(K_bb + λ); above, the steps grow without end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.gram import Gram
+from maxmargin.kernels import Gamma, Kernel
+from maxmargin.machines.kernel_model import KernelModel
+from maxmargin.machines.validation import checked_weights
+
+HISTORY = np.dtype([("epoch", int), ("loss", float), ("objective", float), ("seconds", float)])
+BATCHES = 8  # sampled to estimate the largest stable rate
+
+
+class KernelRegressor(RegressorMixin, KernelModel):
+    """Kernel (ridge) regression, exactly or by mini-batch SGD on the dual.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, cache_size, n_jobs : see `SVC`
+    ridge : float, default=1.0
+        λ, the weight of ½‖w‖². With 0 the data are interpolated, if they can be.
+    solver : {"exact", "sgd"}
+    batch_size : int, default=32
+        Rows per step of "sgd".
+    learning_rate : float or "auto"
+        α of "sgd". "auto" takes half the largest rate that is stable.
+    epochs : int, default=100
+        Passes over the data of "sgd".
+    random_state : seeds the order of the rows
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_samples)
+        β.
+    support_, support_vectors_ : the rows with a coefficient, all of them in general
+    history_ : structured array
+        Per epoch of "sgd": the mean loss ½(t − f(x))², the objective, the seconds so far. The
+        exact solution has one record.
+    largest_rate_ : float
+        Only for "sgd": the estimated largest stable learning rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> t = np.sin(X[:, 0])
+    >>> exact = KernelRegressor(ridge=0.1).fit(X, t)
+    >>> sgd = KernelRegressor(ridge=0.1, solver="sgd", epochs=3000, random_state=0).fit(X, t)
+    >>> bool(np.allclose(exact.predict(X), sgd.predict(X), atol=1e-3))
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **KernelModel._parameter_constraints,
+        "ridge": [Interval(Real, 0, None, closed="left")],
+        "solver": [StrOptions({"exact", "sgd"})],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Kernel | Callable = "rbf",
+        degree: int = 3,
+        gamma: Gamma = "scale",
+        coef0: float = 0.0,
+        ridge: float = 1.0,
+        solver: Literal["exact", "sgd"] = "exact",
+        batch_size: int = 32,
+        learning_rate: float | Literal["auto"] = "auto",
+        epochs: int = 100,
+        random_state: Any = None,
+        cache_size: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.solver = solver
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.epochs = epochs
+        self.random_state = random_state
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelRegressor:
+        """Fit β to the targets y.
+
+        Parameters
+        ----------
+        X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
+            kernel="precomputed"
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), default=None
+            c: multiplies the loss row by row.
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validate(X, y, y_numeric=True)
+        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        sample_weight = checked_weights(sample_weight, X)
+        weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        gram = self._gram(X, sample_weight)
+        solve = self._exact if self.solver == "exact" else self._descend
+        beta = solve(gram, y, weights)
+        self._kernel_ = gram.kernel
+        for name, value in self._kept(X, np.flatnonzero(beta), beta[None]).items():
+            setattr(self, name, value)
+        return self
+
+    def _exact(self, gram: Gram, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        began, rows = perf_counter(), np.flatnonzero(weights)
+        K = gram.block(rows, rows).copy()
+        K[np.diag_indices_from(K)] += self.ridge / weights[rows]
+        try:
+            solved = cho_solve(cho_factor(K, overwrite_a=True), y[rows])
+        except LinAlgError as error:
+            raise ValueError(
+                f"K + λ is not positive definite at ridge={self.ridge:g}: rows are duplicates, or "
+                "the kernel is indefinite. Raise ridge"
+            ) from error
+        beta = np.zeros(gram.n)
+        beta[rows] = solved
+        self.history_ = np.array([(0, *self._values_of(gram, y, weights, beta), 0.0)], HISTORY)
+        self.history_["seconds"] = perf_counter() - began
+        return beta
+
+    def _descend(self, gram: Gram, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        began, rng = perf_counter(), check_random_state(self.random_state)
+        size = min(self.batch_size, gram.n)
+        self.largest_rate_ = largest_rate(gram, weights, self.ridge, size)
+        rate = self.largest_rate_ / 2 if self.learning_rate == "auto" else self.learning_rate
+        beta, history = np.zeros(gram.n), []
+        start = self._values_of(gram, y, weights, beta)[1]
+        for epoch in range(1, self.epochs + 1):
+            for batch in np.array_split(rng.permutation(gram.n), -(-gram.n // size)):
+                support = np.flatnonzero(beta)
+                values = gram.dot(support, beta[support], rows=batch)
+                error = weights[batch] * (y[batch] - values)
+                beta[batch] += float(rate) / len(batch) * (error - self.ridge * beta[batch])
+            loss, objective = self._values_of(gram, y, weights, beta)
+            history.append((epoch, loss, objective, perf_counter() - began))
+            if not objective <= 10 * start + 1e-12:
+                raise ValueError(
+                    f"learning_rate={rate:g} diverges: after epoch {epoch} the objective is "
+                    f"{objective:.3g}, from {start:.3g} at β = 0. The largest stable rate for "
+                    f"batches of {size} is about {self.largest_rate_:.3g}"
+                )
+        self.history_ = np.array(history, HISTORY)
+        return beta
+
+    def _values_of(
+        self, gram: Gram, y: np.ndarray, weights: np.ndarray, beta: np.ndarray
+    ) -> tuple[float, float]:
+        """Mean loss and objective at β."""
+        support = np.flatnonzero(beta)
+        f = gram.dot(support, beta[support])
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = 0.5 * weights * (y - f) ** 2
+            objective = losses.sum() + 0.5 * self.ridge * (beta @ f)
+        return float(losses.sum() / weights.sum()), float(objective)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """f(x) = Σ β_i k(x_i, x) for the rows of X."""
+        check_is_fitted(self)
+        X = self._validate_for_prediction(X)
+        return self._product(X)(slice(None), self._dense_dual_coef())[:, 0]
+
+    def _linear_coef(self) -> Any:
+        return np.asarray(self._dense_dual_coef() @ self.support_vectors_)
+
+
+def largest_rate(gram: Gram, weights: np.ndarray, ridge: float, size: int) -> float:
+    """2|b| / λ_max(√c K_bb √c + λ), the least over a few batches."""
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(BATCHES if size < gram.n else 1):
+        batch = rng.choice(gram.n, size, replace=False)
+        root = np.sqrt(weights[batch])
+        K = gram.block(batch, batch) * root[:, None] * root
+        top = eigvalsh(K, subset_by_index=[size - 1, size - 1])[0]
+        largest = max(largest, float(top) + ridge)
+    return 2 * size / largest if largest > 0 else 1.0

@@ -1,0 +1,109 @@
+"""The perceptron: one row at a time, learning only from mistakes (see `online`)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import njit
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from maxmargin.machines.online import OnlineClassifier
+from maxmargin.machines.validation import checked_data
+from maxmargin.rows import Rows, row_add, row_dot
+
+
+class Perceptron(OnlineClassifier):
+    """Rosenblatt's perceptron, for two or more classes, online.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether every row has a further feature, 1.
+    max_iter : int, default=100
+        Most passes over the rows.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
+    intercept_ : ndarray of shape (n_classes,) or (1,)
+    mistakes_ : ndarray, mistakes made in each epoch; `n_mistakes_` is their sum
+    novikoff_bound_ : float
+        A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate.
+    n_iter_ : int, epochs
+    classes_ : ndarray
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(100, centers=2, random_state=0, cluster_std=0.5)
+    >>> clf = Perceptron().fit(X, y)
+    >>> int(clf.mistakes_[-1]), bool(clf.n_mistakes_ <= clf.novikoff_bound_)
+    (0, True)
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **OnlineClassifier._parameter_constraints,
+        "fit_intercept": ["boolean"],
+    }
+
+    def __init__(self, *, fit_intercept: bool = True, max_iter: int = 100) -> None:
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+
+    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
+        return checked_data(self, X, y, reset=reset)
+
+    def _validate_for_prediction(self, X: Any) -> Any:
+        return self._validate(X, reset=False)
+
+    def _begin(self, X: Any) -> None:
+        self._W = np.zeros((len(self.classes_), X.shape[1]))
+        self._b = np.zeros(len(self.classes_))
+
+    def _epoch(self, X: Any, labels: np.ndarray, *, again: bool) -> int:
+        return epoch(*Rows(X).parts, labels, self._W, self._b, float(self.fit_intercept))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        return safe_sparse_dot(X, self._W.T, dense_output=True) + self._b
+
+    def _squares(self, X: Any) -> tuple[float, float]:
+        radius = float(row_norms(X, squared=True).max()) + self.fit_intercept
+        return radius, float(np.sum(self._W**2) + np.sum(self._b**2))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The weights: of each class, or of the second minus the first."""
+        return self._W[1:] - self._W[:1] if len(self.classes_) == 2 else self._W
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The offsets, laid out as `coef_`."""
+        return self._b[1:] - self._b[:1] if len(self.classes_) == 2 else self._b
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+@njit(cache=True, nogil=True)
+def epoch(data, indices, indptr, labels, W, b, one):
+    """The loop of `online` over all rows; returns the mistakes."""
+    mistakes = 0
+    scores = np.empty(len(b))
+    for i in range(len(labels)):
+        y = labels[i]
+        for k in range(len(b)):
+            scores[k] = row_dot(data, indices, indptr, i, W[k]) + b[k]
+        rival = 1 if y == 0 else 0
+        for k in range(len(b)):
+            if k != y and scores[k] > scores[rival]:
+                rival = k
+        if scores[y] <= scores[rival]:
+            mistakes += 1
+            row_add(data, indices, indptr, i, 1.0, W[y])
+            row_add(data, indices, indptr, i, -1.0, W[rival])
+            b[y] += one
+            b[rival] -= one
+    return mistakes

@@ -1,0 +1,44 @@
+"""The objective over two variables, all others held: a bowl and its contours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.plots.palette import ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.contour import QuadContourSet
+
+
+@dataclass(frozen=True)
+class Bowl:
+    """½ zᵀAz + bᵀz on the plane: the dual with all but two variables held."""
+
+    A: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    def __call__(self, z: NDArray[Any]) -> NDArray[np.float64]:
+        return 0.5 * np.einsum("...i,ij,...j", z, self.A, z) + z @ self.b
+
+    def draw(self, ax: Axes, low: NDArray[Any], high: NDArray[Any]) -> QuadContourSet:
+        """Contours, denser toward the bottom."""
+        axes = [np.linspace(a, b, 200) for a, b in zip(low, high, strict=True)]
+        xx, yy = np.meshgrid(*axes)
+        values = self(np.stack([xx, yy], axis=-1))
+        bottom, top = values.min(), values.max()
+        levels = bottom + (top - bottom) * np.linspace(0.02, 1, 16) ** 2
+        return ax.contour(
+            xx,
+            yy,
+            values,
+            levels=levels,
+            colors=ink(),
+            linestyles="solid",
+            linewidths=0.8,
+            alpha=0.35,
+        )

@@ -1,0 +1,173 @@
+"""Convergence: what a solver knew after each sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.plots.palette import require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+#: What a history may hold, in the order of drawing, and the scale of its axis.
+QUANTITIES = {
+    "objective": "linear",
+    "loss": "linear",
+    "gap": "log",
+    "violation": "log",
+    "movement": "log",
+    "accuracy": "percent",
+}
+
+
+class ConvergenceDisplay:
+    """The way of a solver: one panel per quantity, one point per sweep.
+
+    Objective is the dual value, loss the primal one without ½‖w‖², gap their distance, violation
+    the worst one of the KKT conditions, movement Σ|Δα| + |Δb| over the sweep. Movement says that
+    the variables have stopped, not that they have arrived: look at the gap beside it.
+
+    Use `from_history` or `from_estimator` to create one.
+
+    Parameters
+    ----------
+    curves : dict of str to ndarray
+        Values per sweep of some of objective, loss, gap, violation, movement and accuracy.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        Where it was drawn last.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to Line2D
+        The curves, by quantity.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import ConvergenceDisplay
+    >>> machine = SVC(solver="second-order").fit(*make_moons(60, noise=0.2, random_state=0))
+    >>> display = ConvergenceDisplay.from_estimator(machine)
+    >>> sorted(display.lines_)
+    ['gap', 'movement', 'objective', 'violation']
+    """
+
+    def __init__(self, *, curves: Mapping[str, NDArray[np.float64]]) -> None:
+        self.curves = curves
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Sequence[Axes] | None = None, name: str | None = None
+    ) -> Self:
+        """Draw the `history_` of a fitted machine.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted machine of one binary problem, or of several: then of its first.
+        ax : sequence of matplotlib Axes, default=None
+            One per quantity; a new figure by default.
+        name : str, default=None
+            What to call the curves in a legend.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        check_is_fitted(estimator)
+        history = estimator.history_
+        return cls.from_history(history[history["problem"] == 0], ax=ax, name=name)
+
+    @classmethod
+    def from_history(
+        cls,
+        history: Any,
+        *,
+        quantities: Sequence[str] | None = None,
+        ax: Sequence[Axes] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Draw a structured array, a table or a mapping of values per sweep.
+
+        Parameters
+        ----------
+        history : structured array, pandas.DataFrame or mapping
+            `Solution.history`, what `maxmargin.trace` returns, or the like.
+        quantities : sequence of str, default=None
+            Which to draw; all that are known by default.
+        ax : sequence of matplotlib Axes, default=None
+            One per quantity; a new figure by default.
+        name : str, default=None
+            What to call the curves in a legend.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        if isinstance(history, np.ndarray):
+            known = set(history.dtype.names or ())
+        else:
+            known = set(history.keys())
+        wanted = [q for q in QUANTITIES if q in known] if quantities is None else list(quantities)
+        missing = [q for q in wanted if q not in known or q not in QUANTITIES]
+        if missing:
+            raise ValueError(
+                f"the history has no {', '.join(missing)} to draw; "
+                f"it has {', '.join(q for q in QUANTITIES if q in known)}"
+            )
+        curves = {q: np.asarray(history[q], float) for q in wanted}
+        return cls(curves=curves).plot(ax=ax, name=name)
+
+    def plot(self, *, ax: Sequence[Axes] | None = None, name: str | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, default=None
+            One per quantity; a new figure by default.
+        name : str, default=None
+            What to call the curves in a legend.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            Itself.
+        """
+        require_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
+
+        if ax is None:
+            from matplotlib import pyplot
+
+            size = (5, 1.2 + 1.3 * len(self.curves))
+            _, axes = pyplot.subplots(
+                len(self.curves), sharex=True, figsize=size, layout="constrained"
+            )
+            ax = np.ravel(axes).tolist()
+        self.axes_ = np.ravel(np.asarray(ax, dtype=object))
+        if len(self.axes_) != len(self.curves):
+            raise ValueError(f"{len(self.curves)} quantities need as many axes: {len(self.axes_)}")
+        self.figure_: Figure | Any = self.axes_[0].figure
+        self.lines_: dict[str, Line2D] = {}
+        for panel, (quantity, values) in zip(self.axes_, self.curves.items(), strict=True):
+            scale = QUANTITIES[quantity]
+            drawn = np.where(values > 0, values, np.nan) if scale == "log" else values
+            (self.lines_[quantity],) = panel.plot(drawn, label=name)
+            panel.set_ylabel(quantity)
+            panel.grid(alpha=0.5)
+            if scale == "log":
+                panel.set_yscale("log")
+                panel.yaxis.set_major_locator(LogLocator(numticks=5))
+                panel.yaxis.set_minor_formatter(NullFormatter())
+            elif scale == "percent":
+                panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        self.axes_[-1].set_xlabel("sweep")
+        return self

@@ -1,0 +1,127 @@
+"""The C-path: one machine, from hardly any price of errors to a high one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from maxmargin.plots.palette import DASHES, axes_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+
+class PathDisplay:
+    """Accuracy and support vectors against C.
+
+    Each machine starts from the one before. A small C leaves every point inside a wide margin; a
+    large one lets few points inside, and follows the training data as far as the kernel can.
+
+    Use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    Cs : ndarray
+        Values of C.
+    shares : dict of str to ndarray
+        What is drawn, each between 0 and 1.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    lines_ : dict of str to Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import PathDisplay
+    >>> X, y = make_moons(80, noise=0.2, random_state=0)
+    >>> display = PathDisplay.from_estimator(SVC(), X[:40], y[:40], X[40:], y[40:])
+    >>> support = display.shares["support vectors"]
+    >>> bool(support[0] > support[-1])
+    True
+    """
+
+    def __init__(self, *, Cs: NDArray[np.float64], shares: dict[str, NDArray[np.float64]]) -> None:
+        self.Cs = Cs
+        self.shares = shares
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        X_test: ArrayLike,
+        y_test: ArrayLike,
+        *,
+        Cs: ArrayLike | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Fit a machine for each C and draw what becomes of it.
+
+        Parameters
+        ----------
+        estimator : object
+            A classifier with `C` and `warm_start`, such as `SVC`; it is cloned.
+        X, y : array-likes
+            What to train on.
+        X_test, y_test : array-likes
+            What to test on.
+        Cs : array-like, default=None
+            Values of C in rising order; 10⁻³ … 10⁴ by default.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PathDisplay
+        """
+        values = np.logspace(-3, 4, 22) if Cs is None else np.asarray(Cs, float)
+        if np.any(np.diff(values) <= 0):
+            raise ValueError("Cs must rise: each machine starts from the one before")
+        machine = clone(estimator).set_params(warm_start=True)
+        shares = np.empty((3, len(values)))
+        for k, C in enumerate(values):
+            machine.set_params(C=C).fit(X, y)
+            shares[:, k] = (
+                machine.score(X, y),
+                machine.score(X_test, y_test),
+                len(machine.support_) / machine.shape_fit_[0],
+            )
+        names = ("training accuracy", "test accuracy", "support vectors")
+        return cls(Cs=values, shares=dict(zip(names, shares, strict=True))).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        PathDisplay
+            Itself.
+        """
+        from matplotlib.ticker import PercentFormatter
+
+        self.ax_ = ax = axes_or_new(ax, self)
+        self.figure_: Figure | Any = ax.figure
+        self.lines_: dict[str, Line2D] = {
+            name: ax.plot(self.Cs, values, linestyle=DASHES[k % len(DASHES)], label=name)[0]
+            for k, (name, values) in enumerate(self.shares.items())
+        }
+        ax.set(xscale="log", xlabel="C", ylabel="share of points", ylim=(-0.02, 1.02))
+        ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        ax.grid(alpha=0.5)
+        ax.legend()
+        return self

@@ -1,0 +1,285 @@
+"""Regions: several classes on two features, and where binary machines disagree."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from maxmargin.machines.multiclass import OneVersusOne
+from maxmargin.plots.grid import feature_names, plane
+from maxmargin.plots.palette import (
+    axes_or_new,
+    class_colors,
+    class_shape,
+    ink,
+    paper,
+    require_matplotlib,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+Scheme = Literal["one-versus-one", "one-versus-rest", "joint"]
+SCHEMES: dict[str, Scheme] = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}
+
+
+class RegionsDisplay:
+    """A classifier of several classes on two features: who wins where, and where nobody does.
+
+    Each point of the plane has the colour of the class predicted there. Binary machines trained
+    apart need not agree; hatched is
+
+    - of one-versus-one, where the most votes are shared by several classes,
+    - of one-versus-rest, where no machine claims the point, or more than one does.
+
+    There the prediction rests on the size of decision values of machines that never met. A
+    classifier trained on all classes at once, such as softmax regression, has no such regions.
+
+    Use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    xx, yy : ndarray of shape (n_grid, n_grid)
+        The grid.
+    winner : ndarray of int of shape (n_grid, n_grid)
+        Number of the class predicted.
+    ambiguous : ndarray of bool of shape (n_grid, n_grid)
+        Where the machines disagree.
+    decisions : ndarray of shape (n_grid, n_grid, n_machines)
+        Decision values of the binary machines, whose zero lines are drawn.
+    X : ndarray of shape (n_samples, 2)
+        Points to draw.
+    labels : ndarray of int of shape (n_samples,)
+        Number of the class of each.
+    class_names : list of str
+    axis_names : tuple of two str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn last.
+    surface_ : AxesImage
+        The regions.
+    hatched_ : QuadContourSet or None
+        The ambiguous ones.
+    lines_ : list of QuadContourSet
+        The boundary of each binary machine, or of the regions if there are no such machines.
+    points_ : list of PathCollection
+        The points, one collection per class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from maxmargin import SVC
+    >>> from maxmargin.plots import RegionsDisplay
+    >>> X, y = make_blobs(90, centers=[[0, 2], [-2, -1], [2, -1]], random_state=0)
+    >>> machine = SVC(kernel="linear", multiclass="ovr").fit(X, y)
+    >>> display = RegionsDisplay.from_estimator(machine, X, y)
+    >>> bool(0 < display.ambiguous.mean() < 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        xx: NDArray[Any],
+        yy: NDArray[Any],
+        winner: NDArray[np.integer],
+        ambiguous: NDArray[np.bool_],
+        decisions: NDArray[np.float64],
+        X: NDArray[Any],
+        labels: NDArray[np.integer],
+        class_names: list[str],
+        axis_names: tuple[str, str] = ("first feature", "second feature"),
+    ) -> None:
+        self.xx = xx
+        self.yy = yy
+        self.winner = winner
+        self.ambiguous = ambiguous
+        self.decisions = decisions
+        self.X = X
+        self.labels = labels
+        self.class_names = class_names
+        self.axis_names = axis_names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        scheme: Scheme | None = None,
+        over: ArrayLike | None = None,
+        ax: Axes | None = None,
+        legend: bool = True,
+        grid_resolution: int = 300,
+    ) -> Self:
+        """Draw a fitted classifier, or a pipeline that ends in one.
+
+        Parameters
+        ----------
+        estimator : object
+            A fitted classifier.
+        X : array-like of shape (n_samples, 2)
+            Points to draw.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        scheme : {"one-versus-one", "one-versus-rest", "joint"}, default=None
+            What its decision values mean: a column for each pair of classes, a column for each
+            class, or nothing that could disagree. None asks the machine for its `multiclass`,
+            and takes a machine without one for joint.
+        over : array-like of shape (n_points, 2), default=None
+            Points that the plane must hold, with a tenth of their range around them; X by default.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to name the classes above the picture.
+        grid_resolution : int, default=300
+            Points of the grid per axis.
+
+        Returns
+        -------
+        RegionsDisplay
+        """
+        require_matplotlib(f"{cls.__name__}.from_estimator")
+        machine = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        check_is_fitted(machine)
+        if not hasattr(machine, "classes_"):
+            raise TypeError(f"{cls.__name__} draws classifiers; {type(machine).__name__} is none.")
+        scheme = scheme or SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
+        xx, yy, rows = plane(X if over is None else over, grid_resolution)
+        winner = np.searchsorted(machine.classes_, estimator.predict(rows)).reshape(xx.shape)
+        decisions = _decisions(estimator, machine, rows, scheme)
+        names = feature_names(X)
+        display = cls(
+            xx=xx,
+            yy=yy,
+            winner=winner,
+            ambiguous=_ambiguous(decisions, machine.classes_, scheme).reshape(xx.shape),
+            decisions=decisions.reshape(*xx.shape, -1),
+            X=np.asarray(X),
+            labels=np.searchsorted(machine.classes_, column_or_1d(y)),
+            class_names=[f"class {name}" for name in machine.classes_],
+            axis_names=(names[0] or "first feature", names[1] or "second feature"),
+        )
+        return display.plot(ax=ax, legend=legend)
+
+    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to name the classes above the picture.
+
+        Returns
+        -------
+        RegionsDisplay
+            Itself.
+        """
+        from matplotlib.colors import to_rgba
+        from matplotlib.patches import Patch
+
+        self.ax_ = ax = axes_or_new(ax, self)
+        self.figure_: Figure | Any = ax.figure
+        n = len(self.class_names)
+        colors = class_colors(n)
+        # Not filled contours: between classes 0 and 2 they would find a strip of class 1.
+        self.surface_: AxesImage = ax.imshow(
+            np.array([to_rgba(color, 0.25) for color in colors])[self.winner],
+            origin="lower",
+            extent=_extent(self.xx, self.yy),
+            aspect="auto",
+            interpolation="nearest",
+        )
+        self.hatched_: QuadContourSet | None = None
+        if self.ambiguous.any():
+            self.hatched_ = ax.contourf(
+                self.xx, self.yy, self.ambiguous, levels=[0.5, 1.5], colors="none", hatches=["///"]
+            )
+            self.hatched_.set(edgecolor=to_rgba(ink(), 0.65), linewidth=0)
+        cuts = [(values, [0.0]) for values in np.moveaxis(self.decisions, -1, 0)]
+        edges = [(self.winner, np.arange(n - 1) + 0.5)]
+        self.lines_: list[QuadContourSet] = [
+            ax.contour(self.xx, self.yy, values, levels=levels, colors=ink(), linewidths=1.3)
+            for values, levels in cuts or edges
+        ]
+        self.points_: list[PathCollection] = [
+            ax.scatter(
+                self.X[self.labels == k, 0],
+                self.X[self.labels == k, 1],
+                c=color,
+                marker=class_shape(k),
+                s=24,
+                linewidths=0.6,
+                edgecolors=paper(),
+                label=name,
+                zorder=3,
+            )
+            for k, (name, color) in enumerate(zip(self.class_names, colors, strict=True))
+        ]
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        if legend:
+            handles: list[Any] = [*self.points_]
+            if self.hatched_ is not None:
+                hatch = Patch(facecolor="none", edgecolor=ink(), hatch="///", linewidth=0)
+                hatch.set_label("ambiguous")
+                handles.append(hatch)
+            ax.legend(
+                handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False
+            )
+        return self
+
+
+def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, float]:
+    """The sides of an image whose pixels have their middles on the grid."""
+    dx, dy = (xx[0, 1] - xx[0, 0]) / 2, (yy[1, 0] - yy[0, 0]) / 2
+    return xx[0, 0] - dx, xx[0, -1] + dx, yy[0, 0] - dy, yy[-1, 0] + dy
+
+
+def _decisions(estimator: Any, machine: Any, rows: Any, scheme: Scheme) -> NDArray[np.float64]:
+    """A column of decision values per binary machine; none if the classifier is joint."""
+    if scheme == "joint":
+        return np.empty((len(rows), 0))
+    if isinstance(estimator, Pipeline):
+        rows = estimator[:-1].transform(rows)
+    pairs = scheme == "one-versus-one"
+    if pairs:  # scikit-learn's SVC tells the votes of pairs only when asked: ask a copy
+        machine = copy(machine)
+        machine.decision_function_shape = "ovo"
+    values = machine.decision_function(rows).reshape(len(rows), -1)
+    n = len(machine.classes_)
+    wanted = 1 if n == 2 else len(OneVersusOne(machine.classes_).pairs) if pairs else n
+    if values.shape[1] != wanted:
+        raise ValueError(
+            f"{scheme} with {n} classes has {wanted} decision values, but decision_function gives "
+            f"{values.shape[1]}: give the scheme this machine was trained by"
+        )
+    return values
+
+
+def _ambiguous(
+    decisions: NDArray[np.float64], classes: NDArray[Any], scheme: Scheme
+) -> NDArray[np.bool_]:
+    """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
+    if scheme == "joint" or len(classes) == 2:
+        return np.zeros(len(decisions), bool)
+    if scheme == "one-versus-rest":
+        return np.sum(decisions > 0, axis=1) != 1
+    votes = np.zeros((len(decisions), len(classes)), int)
+    for (a, b), decision in zip(OneVersusOne(classes).pairs, decisions.T, strict=True):
+        votes[:, a] += decision > 0
+        votes[:, b] += decision <= 0
+    return np.sum(votes == votes.max(axis=1, keepdims=True), axis=1) > 1

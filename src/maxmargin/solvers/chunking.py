@@ -1,0 +1,57 @@
+"""Chunking: a quadratic program over all non-zero multipliers, which grows as they do.
+
+    repeat
+        W = { i : β_i ≠ 0 } and the M variables that violate KKT most
+        minimise over β_W, the others being 0, by another solver
+    until nothing violates KKT by more than tol
+
+Removing the rows and columns of zero multipliers does not change the optimum, so the chunk ends
+as the problem over the support vectors alone. It must fit in memory: with many support vectors
+use decomposition, whose working set keeps its size.
+
+Reference: B. Boser, I. Guyon, V. Vapnik, A training algorithm for optimal margin classifiers,
+COLT (1992), 144–152; V. Vapnik, Estimation of Dependences Based on Empirical Data (1982).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maxmargin.gram import Gram
+from maxmargin.problem import DualProblem, Status
+from maxmargin.solvers.base import STOPPED, Moves, Solver, State, require_positive
+from maxmargin.solvers.second_order_smo import SecondOrderSMO
+from maxmargin.solvers.working_set import improve, worst_violators
+
+
+@dataclass(frozen=True)
+class Chunking(Solver):
+    """Vapnik's chunking with any solver inside.
+
+    Parameters
+    ----------
+    inner : solver of each chunk; its `tol` and `max_time` are set by this one
+    violators : M, how many violators join at each iteration
+    """
+
+    inner: Solver = field(default_factory=SecondOrderSMO)
+    violators: int = 200
+
+    def __post_init__(self) -> None:
+        require_positive(self, "violators")
+
+    def check(self, problem: DualProblem, gram: Gram) -> None:
+        super().check(problem, gram)
+        Solver.check(self.inner, problem, gram)
+
+    def iterate(self, state: State) -> Moves:
+        while True:
+            worst = worst_violators(state, self.violators, self.tol)
+            if not len(worst):
+                return None
+            W = np.union1d(np.flatnonzero(state.beta), worst)
+            if improve(state, W, self.inner, self.tol) is Status.INTERRUPTED:
+                return STOPPED
+            yield

@@ -1,0 +1,150 @@
+"""Where a solve stands: β, its gradient, what it has cost, and the step just taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from maxmargin.gram import Gram
+from maxmargin.problem import DualProblem
+
+SAMPLE = 256  # gradient entries recomputed to see how far all have drifted
+
+
+class LimitReached(Exception):
+    """The step just taken was the last one allowed."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, as told to an observer of steps.
+
+    Attributes
+    ----------
+    indices : the variables that moved: β_i += t and β_j −= t for a pair (i, j)
+    why : how they were chosen
+    unclipped, clipped : the best t without bounds, and the t taken; NaN for a block of variables
+    low, high : the interval [L, H] of t that the bounds allow; NaN for a block
+    offset : b after the step, by the rule of the solver that took it
+    """
+
+    indices: tuple[int, ...]
+    why: str
+    unclipped: float
+    clipped: float
+    low: float
+    high: float
+    offset: float
+
+
+@dataclass
+class State:
+    """Where a solve stands. Solvers change it; everything else reads it.
+
+    `offsets` is the b of each group that solvers in the style of Platt carry along; `movement`
+    is Σ|Δβ| + Σ|Δb| over the steps since the last outer iteration.
+    """
+
+    problem: DualProblem
+    gram: Gram
+    beta: np.ndarray
+    gradient: np.ndarray
+    dtype: type
+    offsets: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    steps: int = 0
+    movement: float = 0.0
+    most_steps: float = np.inf
+    most_seconds: float = np.inf
+    watch: Callable[[Step], None] | None = None
+
+    def __post_init__(self) -> None:
+        self._began, self._evaluations = perf_counter(), self.gram.evaluations
+
+    @property
+    def seconds(self) -> float:
+        """Time since the solve began."""
+        return perf_counter() - self._began
+
+    @property
+    def kernel_evaluations(self) -> int:
+        """Kernel entries computed since the solve began."""
+        return self.gram.evaluations - self._evaluations
+
+    def row(self, i: int) -> np.ndarray:
+        """Row i of K over the variables."""
+        row_number = i if self.problem.rows is None else self.problem.rows[i]
+        return self.problem.on_variables(self.gram.row(row_number, self.dtype))
+
+    @property
+    def diagonal(self) -> np.ndarray:
+        """K_ii of every variable."""
+        return self.problem.on_variables(self.gram.diagonal)
+
+    def move_to(self, variables: np.ndarray, values: np.ndarray, why: str = "working set") -> None:
+        """Set β on some variables, and bring the gradient along."""
+        delta = values - self.beta[variables]
+        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
+        self.beta[variables] = values
+        self.gradient += self.problem.on_variables(change)
+        self.movement += float(np.abs(delta).sum())
+        if self.watch is not None:
+            nan = np.nan
+            offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
+            self.watch(Step(tuple(variables.tolist()), why, nan, nan, nan, nan, offset))
+
+    def took(
+        self, indices: tuple[int, ...], why: str, best: float, t: float, low: float, high: float
+    ) -> None:
+        """Count a step, tell whoever watches, and end here if it was the last one allowed."""
+        self.steps += 1
+        if self.watch is not None:
+            offset = self.offsets[self.problem.group[indices[0]]] if len(self.offsets) else 0.0
+            self.watch(Step(tuple(map(int, indices)), why, best, t, low, high, float(offset)))
+        if self.steps >= self.most_steps or self.seconds >= self.most_seconds:
+            raise LimitReached
+
+    def refresh(self) -> None:
+        """Recompute the gradient from β alone, in float64."""
+        self.gradient = exact_gradient(self.problem, self.gram, self.beta)
+
+    def confirm(self) -> None:
+        """Recompute the gradient, in float64 from β alone, where it has a say.
+
+        That is on the support vectors, which make up the objective, and on the variables that
+        violate or are extreme, which make up the violation and the loss; all others enter
+        neither. A sample tells how far the gradient has drifted. A variable can only be one of
+        these if it seems to be, within a few times the drift; should one have drifted more than
+        the sample, those within a few times that are recomputed too.
+        """
+        if self.problem.size <= 4 * SAMPLE:
+            self.refresh()
+            return
+        everything = np.arange(self.problem.size)
+        drift = self._correct(everything[:: max(1, self.problem.size // SAMPLE)])
+        drift = max(drift, self._correct(np.flatnonzero(self.beta)))
+        while True:
+            worst = self._correct(self.problem.contenders(self.beta, self.gradient, 4 * drift))
+            if worst <= 2 * drift:
+                return
+            drift = worst
+
+    def _correct(self, variables: np.ndarray) -> float:
+        """Recompute the gradient of some variables; how far off the worst was."""
+        exact = exact_gradient(self.problem, self.gram, self.beta, variables)
+        error = float(np.abs(exact - self.gradient[variables]).max(initial=0))
+        self.gradient[variables] = exact
+        return error
+
+
+def exact_gradient(
+    problem: DualProblem, gram: Gram, beta: np.ndarray, variables: np.ndarray | None = None
+) -> np.ndarray:
+    """G = Kβ + p from β alone, in float64; of some variables or of all."""
+    support = np.flatnonzero(beta)
+    rows, coef = problem.row_of(support), beta[support]
+    if variables is None:
+        return problem.on_variables(gram.dot(rows, coef)) + problem.linear
+    return gram.dot(rows, coef, rows=problem.row_of(variables)) + problem.linear[variables]

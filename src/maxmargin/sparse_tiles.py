@@ -1,0 +1,202 @@
+"""The fused tile for sparse rows: the products with zeros are left out.
+
+As in `tiles`, t = ⟨(x, ‖x‖², 1), (scale z, square, square ‖z‖² + offset)⟩ and k(x, z) = f(t). The
+left rows are laid out in full, LANES of them side by side, so that one column of them is one
+vector; a right row is the list of its columns that are not zero. A sum runs over that list:
+
+    t(LANES rows x, z) = Σ_{k : z_k ≠ 0} z_k · panel[k]
+
+The operands of a dense tile serve ROWS rows each, here they serve one: a multiplication costs about
+twice as much, and there are fewer of them by the share of zeros. So this pays when fewer than a
+third of the entries are not zero. Rows are not centred, which would fill them.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from maxmargin.resources import run_split
+from maxmargin.tiles import BLOCK, Form, apply
+from maxmargin.vectors import LANES, WIDE, gather, put
+
+
+class Rows(NamedTuple):
+    """Right rows: row j has values[k] in columns[k] for starts[j] ≤ k < starts[j + 1]."""
+
+    starts: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+def compress(X: np.ndarray, densest: float, threads: int = 1) -> sp.csr_array | None:
+    """A dense array as CSR; None if more than the share `densest` of its entries is not zero."""
+    indptr = np.zeros(len(X) + 1, np.int64)
+    run_split(partial(_count, X, indptr), len(X), X.size, threads)
+    np.cumsum(indptr, out=indptr)
+    if indptr[-1] > densest * X.size:
+        return None
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], X.dtype)
+    run_split(partial(_compress, X, indptr, indices, data), len(X), X.size, threads)
+    return sp.csr_array((data, indices, indptr), shape=X.shape)
+
+
+def pack(
+    X: sp.csr_array,
+    dtype: Any,
+    numbers: np.ndarray | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Panels of the left rows (x, ‖x‖², 1): all, or those with the given numbers.
+
+    Examples
+    --------
+    >>> panels = pack(sp.csr_array([[1.0, 2.0], [0.0, 4.0]]), np.float64)
+    >>> panels[0, :, :2]
+    array([[ 1.,  0.],
+           [ 2.,  4.],
+           [ 5., 16.],
+           [ 1.,  1.]])
+    """
+    numbers = np.arange(X.shape[0]) if numbers is None else numbers
+    lanes = WIDE * LANES[np.dtype(dtype).itemsize]
+    panels = np.zeros((-(-len(numbers) // lanes), X.shape[1] + 2, lanes), dtype)
+    scatter = partial(_scatter, X.indptr, X.indices, X.data, numbers, panels)
+    run_split(scatter, len(numbers), 10 * X.nnz, threads)
+    return panels
+
+
+def expand(
+    Z: sp.csr_array,
+    form: Form,
+    dtype: Any,
+    numbers: np.ndarray | None = None,
+    threads: int = 1,
+) -> Rows:
+    """Right rows of Z, and empty ones up to a multiple of BLOCK; the length of each is even."""
+    numbers = np.arange(Z.shape[0]) if numbers is None else numbers
+    lengths = np.full(-(-len(numbers) // BLOCK) * BLOCK, 2)
+    lengths[: len(numbers)] = (np.diff(Z.indptr)[numbers] + 3) // 2 * 2
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    rows = Rows(starts, np.zeros(starts[-1], np.int32), np.zeros(starts[-1], dtype))
+    parameters = np.array(form[1:]), Z.shape[1]
+    copy = partial(_copy, Z.indptr, Z.indices, Z.data, numbers, *parameters, *rows)
+    run_split(copy, len(numbers), starts[-1], threads)
+    return rows
+
+
+def block(
+    panels: np.ndarray, rows: Rows, form: Form, out: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
+
+    def part(start: int, stop: int) -> None:
+        fill(panels, *rows, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows), threads)
+    return out
+
+
+def dot(
+    panels: np.ndarray, rows: Rows, form: Form, coef: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """Σ_j coef_j k(x_i, z_j) for every x_i, in float64; zeros of a last panel included."""
+    padded = np.zeros(len(rows.starts) - 1, rows.values.dtype)
+    padded[: len(coef)] = coef
+    order = (np.arange(len(padded)) % BLOCK).astype(np.int32)
+    out = np.zeros((len(panels), panels.shape[2]))
+
+    def part(start: int, stop: int) -> None:
+        weigh(panels, *rows, order, padded, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows), threads)
+    return out.ravel()
+
+
+def _work(panels: np.ndarray, rows: Rows) -> float:
+    """Nanoseconds, roughly, at twenty multiplications each."""
+    return len(panels) * panels.shape[2] * len(rows.values) / 20
+
+
+@njit(cache=True, nogil=True)
+def _count(X, indptr, start, stop):
+    for i in range(start, stop):
+        for k in range(X.shape[1]):
+            indptr[i + 1] += X[i, k] != 0
+
+
+@njit(cache=True, nogil=True)
+def _compress(X, indptr, indices, data, start, stop):
+    for i in range(start, stop):
+        place = indptr[i]
+        for k in range(X.shape[1]):
+            if X[i, k] != 0:
+                indices[place], data[place] = k, X[i, k]
+                place += 1
+
+
+@njit(cache=True, nogil=True)
+def _scatter(indptr, indices, data, numbers, panels, start, stop):
+    d, lanes = panels.shape[1] - 2, panels.shape[2]
+    for r in range(start, stop):
+        panel, lane, norm = r // lanes, r % lanes, 0.0
+        for k in range(indptr[numbers[r]], indptr[numbers[r] + 1]):
+            panels[panel, indices[k], lane] = data[k]
+            norm += np.float64(data[k]) * np.float64(data[k])
+        panels[panel, d, lane] = norm
+        panels[panel, d + 1, lane] = 1
+
+
+@njit(cache=True, nogil=True)
+def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values, start, stop):
+    scale, square, offset = parameters
+    for r in range(start, stop):
+        place, norm = starts[r], 0.0
+        for k in range(indptr[numbers[r]], indptr[numbers[r] + 1]):
+            columns[place], values[place] = indices[k], scale * data[k]
+            norm += np.float64(data[k]) * np.float64(data[k])
+            place += 1
+        columns[place], values[place] = d, square
+        columns[place + 1], values[place + 1] = d + 1, square * norm + offset
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def weigh(panels, starts, columns, values, order, coef, function, start, stop, out):
+    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
+    lanes = panels.shape[2]
+    t = np.empty((BLOCK, lanes), panels.dtype)
+    y = np.empty((1, BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    total = np.empty((1, lanes), panels.dtype)
+    for p in range(start, stop):
+        for j in range(0, len(coef), BLOCK):
+            for r in range(BLOCK):
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
+            apply(function, flat_t, flat_y)
+            gather(order, coef, j, j + BLOCK, y, 0, total, 0)
+            for l in range(lanes):
+                out[p, l] += total[0, l]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill(panels, starts, columns, values, function, start, stop, out):
+    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
+    lanes, half = panels.shape[2], panels.shape[2] // WIDE
+    t = np.empty((BLOCK, lanes), panels.dtype)
+    y = np.empty((BLOCK * WIDE, half), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    m, n = out.shape
+    for p in range(start, stop):
+        for j in range(0, m, BLOCK):
+            for r in range(BLOCK):
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
+            apply(function, flat_t, flat_y)
+            for h in range(min(BLOCK, m - j) * WIDE):
+                i = p * lanes + h % WIDE * half
+                if i + half <= n:
+                    put(y, h, out, j + h // WIDE, i)
+                else:
+                    for l in range(n - i):
+                        out[j + h // WIDE, i + l] = y[h, l]

@@ -1,0 +1,91 @@
+"""Perceptrons: the loop of the slides, Novikoff's bound, blocks, budgets."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_blobs, make_circles
+
+from maxmargin import KernelPerceptron, Perceptron
+from maxmargin.kernels import RBF
+
+
+def textbook(K, y):
+    """The slides' kernel perceptron for labels ±1, one epoch: the signed mistakes."""
+    coef = np.zeros(len(y))
+    for i in range(len(y)):
+        if y[i] * (K[i] @ coef) <= 0:
+            coef[i] += y[i]
+    return coef
+
+
+@pytest.mark.small
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_two_classes_are_the_textbook_perceptron(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(25, 2)), np.where(rng.random(25) > 0.5, 1, -1)
+    y[:2] = 1, -1
+    linear = Perceptron(fit_intercept=False, max_iter=1).fit(X, y)
+    np.testing.assert_allclose(linear.coef_[0], 2 * textbook(X @ X.T, y) @ X, atol=1e-12)
+    kernel = KernelPerceptron(gamma=1.0, max_iter=1).fit(X, y)
+    coef = textbook(RBF(gamma=1.0)(X, X), y)
+    np.testing.assert_array_equal(np.sort(kernel.support_), np.flatnonzero(coef))
+    np.testing.assert_allclose(kernel.dual_coef_[0], 2 * coef[kernel.support_])
+
+
+@pytest.mark.parametrize("centers", [2, 4])
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron(gamma=0.5)])
+def test_separable_rows_end_without_mistakes_within_the_bound(machine, centers):
+    X, y = make_blobs(200, centers=centers, cluster_std=0.3, random_state=3)
+    machine.fit(X, y)
+    assert machine.mistakes_[-1] == 0
+    assert machine.score(X, y) == 1
+    assert machine.n_mistakes_ <= machine.novikoff_bound_ < np.inf
+
+
+@pytest.mark.small
+def test_overlapping_rows_have_no_bound():
+    machine = Perceptron(max_iter=5).fit([[0.0], [0.0], [1.0]], [0, 1, 1])
+    assert machine.n_iter_ == 5
+    assert machine.novikoff_bound_ == np.inf
+
+
+@pytest.mark.parametrize("machine", [Perceptron(max_iter=1), KernelPerceptron(gamma=1, max_iter=1)])
+def test_blocks_make_an_epoch(machine):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    whole = machine.fit(X, y)
+    scores, mistakes = whole.decision_function(X), whole.n_mistakes_
+    online = type(machine)(**machine.get_params())
+    for rows in np.array_split(np.arange(len(y)), 4):
+        online.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert online.n_mistakes_ == mistakes
+    np.testing.assert_allclose(online.decision_function(X), scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron(gamma=1.0)])
+def test_sparse_rows_are_dense_rows(machine):
+    X, y = make_blobs(80, centers=3, random_state=0)
+    dense = machine.fit(X, y).decision_function(X)
+    np.testing.assert_allclose(machine.fit(sp.csr_array(X), y).decision_function(X), dense)
+
+
+def test_a_budget_holds_and_forgets_the_oldest():
+    X, y = make_circles(200, factor=0.3, noise=0.05, random_state=0)
+    machine = KernelPerceptron(gamma=2.0, budget=15, max_iter=3)
+    machine.fit(X, y)
+    assert len(machine.support_vectors_) <= 15
+    K = RBF(gamma=2.0)(X, machine.support_vectors_)
+    np.testing.assert_allclose(machine.decision_function(X), K @ machine.dual_coef_[0])
+    assert machine.score(X, y) > 0.9
+
+
+@pytest.mark.small
+def test_what_cannot_be_learned_is_refused():
+    with pytest.raises(ValueError, match="not among `classes`"):
+        Perceptron().partial_fit([[0.0], [1.0]], [0, 7], classes=[0, 1])
+    with pytest.raises(ValueError, match="partial_fit needs the rows"):
+        KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1], classes=[0, 1])
