@@ -41,9 +41,9 @@ def run(n: int = 80) -> Outcome:
     return Outcome(
         text=f"""
         {n} points of a sine with noise of standard deviation 0.2. A narrow tube makes nearly every
-        point a support vector; one as wide as the noise keeps few and hides nothing; a wider one
-        loses the sine's height. Points inside the tube have multiplier 0, points outside have C,
-        and only those on the edge lie between.
+        point a support vector and bends after the noise; one as wide as the noise comes closest to
+        the sine with less than half of them; a wider one loses the sine's height. Points inside the
+        tube have multiplier 0, points outside have C, and only those on the edge lie between.
         """,
         rows=rows,
         figures={"A noisy sine in three tubes": lambda: _draw(machines, X, y)},
