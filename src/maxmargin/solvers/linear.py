@@ -158,12 +158,13 @@ class LinearSolver(ABC):
                 break
         except KeyboardInterrupt:
             state.best, status = state.best.better(state.point()), Status.INTERRUPTED
-        if rows.stored <= SMALL and status is not Status.INTERRUPTED:
-            state.best = polished(state)
-        converged = state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED
+        if state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED:
+            status = Status.CONVERGED
+            if rows.stored <= SMALL:
+                state.best = polished(state)
         return LinearSolution(
             point=state.best,
-            status=Status.CONVERGED if converged else status,
+            status=status,
             n_iter=int(np.ceil(state.passes)),
             seconds=perf_counter() - began,
             history=np.array(history, HISTORY),
