@@ -40,7 +40,8 @@ class LinearState:
     ----------
     beta : the dual point, feasible or nearly so
     aim : relative gap to come to
-    best : the best model and bound so far; the driver keeps it
+    now : what β (and w, b) proved when the driver last computed it
+    best : the best model and the best bound so far
     coef, offset : w and b, if the solver does not want those that β implies
     passes : passes over the data so far
     """
@@ -49,6 +50,7 @@ class LinearState:
     rows: Rows
     beta: np.ndarray
     aim: float
+    now: Point
     best: Point
     coef: np.ndarray | None = None
     offset: float | None = None
@@ -133,7 +135,8 @@ class LinearSolver(ABC):
         began = perf_counter()
         beta = np.zeros(rows.n) if start is None else problem.feasible(start)
         aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-12)
-        state = LinearState(problem, rows, beta, aim, best=problem.point(rows, beta))
+        start_point = problem.point(rows, beta)
+        state = LinearState(problem, rows, beta, aim, start_point, start_point)
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
         status = Status.STAGNATED
@@ -143,7 +146,8 @@ class LinearSolver(ABC):
                 late = self.max_time is not None and seconds >= self.max_time
                 if not (worth or late or state.passes >= limit):
                     continue
-                best = state.best = state.best.better(state.point())
+                state.now = state.point()
+                best = state.best = state.best.better(state.now)
                 history.append((best.dual, best.gap, best.violation, state.passes, seconds))
                 if best.relative_gap <= aim:
                     break
