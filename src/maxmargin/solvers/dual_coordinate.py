@@ -110,7 +110,7 @@ class DualCoordinateDescent(LinearSolver):
             scores = state.now.scores - dot(mean, state.now.coef) + memory["offset"]
             active = unpinned(problem, state.beta, scores, memory[0])
             order[: len(active)], memory["active"] = active, len(active)
-            target = violation * min(max(0.5 * state.aim / state.best.relative_gap, 0.1), 0.7)
+            target = violation * min(max(0.5 * state.aim / state.best.relative_gap, 0.1), 0.3)
 
     def _variables(self, state: LinearState) -> tuple[np.ndarray, np.ndarray]:
         """m and the table of the variables; without an offset the rows are not centred."""
