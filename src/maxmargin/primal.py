@@ -33,6 +33,7 @@ class Point:
     Attributes
     ----------
     coef, offset : w and b
+    scores : Xw, without the offset
     beta : ndarray, feasible
     primal, dual : P(w, b) and D(β)
     violation : worst violation of the optimality conditions of β
@@ -40,6 +41,7 @@ class Point:
 
     coef: np.ndarray
     offset: float
+    scores: np.ndarray
     beta: np.ndarray
     primal: float
     dual: float
@@ -117,6 +119,7 @@ class PrimalProblem:
         return Point(
             coef=coef,
             offset=offset,
+            scores=scores,
             beta=beta,
             primal=0.5 * dot(coef, coef) + loss,
             dual=-0.5 * dot(implied, implied) - dot(self.cost, conjugate),

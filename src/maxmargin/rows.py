@@ -52,6 +52,8 @@ class Rows:
 
     def scores(self, w: np.ndarray) -> np.ndarray:
         """X w."""
+        if not w.any():
+            return np.zeros(self.n)
         return _scores(*self.parts, w, np.empty(self.n))
 
     def combine(self, beta: np.ndarray) -> np.ndarray:

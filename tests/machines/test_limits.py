@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.problem import Status
 
 X, y = make_classification(
@@ -27,6 +27,10 @@ MACHINES = [
     SVR(fit_intercept=False),
     NuSVR(),
     OneClassSVM(),
+    LinearSVC(),
+    LinearSVC(loss="hinge", solver="dual"),
+    LinearSVC(solver="sgd"),
+    LinearSVR(),
 ]
 
 

@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn import svm
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR
@@ -116,3 +118,35 @@ def test_sparse_rows_are_dense_rows(index):
     assert sparse.coef_.shape == (3, 4)
     single = LinearSVC().fit(X.astype(np.float32), y)
     np.testing.assert_allclose(single.coef_, dense.coef_, atol=1e-2)
+
+
+def test_one_epoch_of_fit_is_one_partial_fit(cancer):
+    X, y = cancer
+    online = LinearSVC(solver="sgd", random_state=3).partial_fit(X, y, classes=[0, 1])
+    with pytest.warns(ConvergenceWarning, match="out of iterations"):
+        fitted = LinearSVC(solver="sgd", random_state=3, max_iter=1).fit(X, y)
+    np.testing.assert_allclose(online.coef_, fitted.coef_, rtol=1e-12)
+    np.testing.assert_allclose(online.intercept_, fitted.intercept_, rtol=1e-12)
+
+
+def test_partial_fit_is_for_sgd():
+    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as error:
+        LinearSVC().partial_fit(np.eye(2), [0, 1], classes=[0, 1])
+    assert "needs solver='sgd'" in str(error.value.__cause__)
+
+
+def test_partial_fit_names_a_label_it_has_not_been_told_of():
+    machine = LinearSVC(solver="sgd").partial_fit(np.eye(2), [0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="label 2 of row 1"):
+        machine.partial_fit(np.eye(2), [0, 2])
+
+
+@pytest.mark.parametrize("machine", [LinearSVC(loss="hinge"), LinearSVC(), LinearSVR()], ids=str)
+def test_weights_are_repetitions_and_zero_is_absence(machine):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:], y[50:]
+    times = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = clone(machine).fit(X, y, sample_weight=times)
+    repeated = clone(machine).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, rtol=1e-5)

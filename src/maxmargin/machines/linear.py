@@ -75,14 +75,6 @@ class LinearMachine(SparseCoefMixin, CertifiedMachine):
     def _loss(self) -> PiecewiseLoss:
         """The loss of one row."""
 
-    def _cost(self, weights: np.ndarray) -> np.ndarray:
-        """c of each row; C = ∞ has no linear machine."""
-        if not np.isfinite(self.C):
-            raise ValueError(
-                "C must be finite here; SVC(kernel='linear', C=inf) is the hard margin"
-            )
-        return self.C * weights
-
     def _seed(self) -> int:
         """A fixed one for random_state=None: the same data give the same model."""
         if self.random_state is None:
@@ -100,7 +92,7 @@ class LinearMachine(SparseCoefMixin, CertifiedMachine):
         self, X: Any, targets: dict[str, np.ndarray], weights: np.ndarray, data: tuple[Any, Any]
     ) -> list[LinearSolution]:
         """Solve a problem for each line of targets; rows without weight are left out."""
-        cost = self._cost(weights)
+        cost = self.C * weights
         present = cost > 0
         if not present.all():
             X, cost = X[present], cost[present]
@@ -128,7 +120,7 @@ class LinearMachine(SparseCoefMixin, CertifiedMachine):
     def _learn(self, X: Any, targets: list[np.ndarray], weights: np.ndarray) -> None:
         """One epoch of stochastic gradient descent on these rows, from where the last one ended."""
         solver = self.solver if isinstance(self.solver, SGD) else SGD(seed=self._seed())
-        cost = self._cost(weights)
+        cost = self.C * weights
         rows = Rows(X[cost > 0])
         problems = [self._problem(y[cost > 0], cost[cost > 0]) for y in targets]
         if not hasattr(self, "_descents"):

@@ -167,11 +167,11 @@ class LinearSVC(ClassifierMixin, LinearMachine):
                 "class_weight='balanced' needs all labels at once; give partial_fit the weights "
                 "as a dict"
             )
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
-            raise ValueError(f"label {y[row]!r} of row {row} is not in {self.classes_.tolist()}")
+            raise ValueError(f"label {y[row]} of row {row} is not in {self.classes_.tolist()}")
+        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
         labels = np.searchsorted(self.classes_, y)
         weights = self._weights(labels, checked_weights(sample_weight, X))
         self._learn(X, list(self._targets(labels).values()), weights)

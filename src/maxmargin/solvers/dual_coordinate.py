@@ -22,7 +22,7 @@ conditioned the farther the data are from the origin. It costs one number per ro
             β_i = the minimiser of the quadratic with this slope and ε|β|, cut at the bounds
             w, mᵀw and Σβ follow
         b += ρ Σβ
-    until the slopes are small; then make all i active again and compute the gap
+    until the slopes are small; then compute the gap, and from the slopes of all who is active
 
 Where that does not come to an end, conjugate gradients finish the free variables (see `face`).
 
@@ -39,6 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from maxmargin.primal import PrimalProblem
 from maxmargin.rows import dot, row_add, row_dot
 from maxmargin.solvers.face import minimise_on_face
 from maxmargin.solvers.linear import LinearSolver, LinearState
@@ -72,15 +73,13 @@ class DualCoordinateDescent(LinearSolver):
         memory = np.zeros(1, MEMORY)
         memory["active"], memory["random"] = rows.n, np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
         memory["highest"], memory["lowest"] = np.inf, -np.inf
-        memory["offset"] = problem.best_offset(rows.scores(rows.combine(state.beta)))
-        everything = np.arange(rows.n)
-        order = everything.copy()
+        memory["offset"] = state.now.offset + dot(mean, state.now.coef)  # of centred rows
+        order = np.arange(rows.n)
         chunk = max(CHUNK * rows.n // max(rows.stored, 1), 1)  # rows
-        target, work = 0.0, rows.n  # the first sweep is to see how far there is to go
+        target = 0.0
         while True:
-            w = rows.combine(state.beta)
+            w, visited = state.now.coef.copy(), 0
             memory["total"], memory["mean_score"] = state.beta.sum(), dot(mean, w)
-            visited = 0
             while True:
                 visited += sweeps(
                     *rows.parts,
@@ -92,23 +91,26 @@ class DualCoordinateDescent(LinearSolver):
                     order,
                     memory,
                     target,
-                    min(chunk, work - visited),
+                    min(chunk, PASSES * rows.n - visited) if target else 1,
                 )
                 violation = float(memory["violation"][0])
-                if violation <= target or visited >= work:
+                target = target or 0.1 * violation  # the first sweep sees how far there is to go
+                if violation <= target or visited >= PASSES * rows.n:
                     break
                 yield False
             state.passes += visited / rows.n
             state.beta = problem.feasible(variables["beta"])
             if violation > target and state.best.relative_gap < SETTLED:
                 state.beta = minimise_on_face(problem, rows, state.beta)
+            variables["beta"] = state.beta
             memory["offset"] += penalty * memory["total"]
-            variables["beta"], memory["active"], order[:] = state.beta, rows.n, everything
-            yield target > 0
+            yield True
             if violation == 0:
                 return
-            target = violation * min(max(0.5 * state.aim / state.best.relative_gap, 0.1), 0.7)
-            work = PASSES * rows.n
+            scores = state.now.scores - dot(mean, state.now.coef) + memory["offset"]
+            active = unpinned(problem, state.beta, scores, memory[0])
+            order[: len(active)], memory["active"] = active, len(active)
+            target = violation * min(max(0.5 * state.aim / state.best.relative_gap, 0.1), 0.3)
 
     def _variables(self, state: LinearState) -> tuple[np.ndarray, np.ndarray]:
         """m and the table of the variables; without an offset the rows are not centred."""
@@ -124,6 +126,19 @@ class DualCoordinateDescent(LinearSolver):
         square = rows.squared_norms() - 2 * variables["shift"] + dot(mean, mean)
         variables["square"] = np.maximum(square, 0.0)
         return mean, variables
+
+
+def unpinned(
+    problem: PrimalProblem, beta: np.ndarray, scores: np.ndarray, memory: np.void
+) -> np.ndarray:
+    """The variables that a sweep would not drop."""
+    lower, upper = problem.bounds
+    slope, epsilon = scores - problem.y + problem.curvature * beta, problem.loss.epsilon
+    right = slope + np.where(beta >= 0, epsilon, -epsilon)
+    left = slope + np.where(beta > 0, epsilon, -epsilon)
+    stays_below = (right > memory["highest"]) | (beta >= upper)
+    stays_above = (left < memory["lowest"]) | (beta <= lower)
+    return np.flatnonzero(~(stays_below & stays_above))
 
 
 @njit(cache=True, nogil=True)

@@ -23,11 +23,15 @@ from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows, dot
 
 STEPS = 300
-ENOUGH = 1e-3  # of the first slope may remain
 
 
-def minimise_on_face(problem: PrimalProblem, rows: Rows, beta: np.ndarray) -> np.ndarray:
-    """A better β whose variables at bounds, and at the kink of ε|β|, are where they were."""
+def minimise_on_face(
+    problem: PrimalProblem, rows: Rows, beta: np.ndarray, remaining: float = 1e-3
+) -> np.ndarray:
+    """A better β whose variables at bounds, and at the kink of ε|β|, are where they were.
+
+    It ends when `remaining` of the first slope remains, or after some hundred steps.
+    """
     lower, upper = problem.bounds
     if problem.loss.epsilon:
         lower, upper = np.where(beta >= 0, 0.0, lower), np.where(beta <= 0, 0.0, upper)
@@ -45,7 +49,8 @@ def minimise_on_face(problem: PrimalProblem, rows: Rows, beta: np.ndarray) -> np
         return np.where(free, mean - slope, 0.0)
 
     r = p = downhill()
-    enough = ENOUGH * np.abs(r).max()
+    rounding = 1e-14 * (np.abs(slope).max() + np.abs(problem.y[inside]).max())
+    enough = max(remaining * np.abs(r).max(), rounding)
     for _ in range(STEPS):
         if np.abs(r).max() <= enough:
             break

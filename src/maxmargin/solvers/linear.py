@@ -18,6 +18,7 @@ import numpy as np
 from maxmargin.primal import Point, PrimalProblem
 from maxmargin.problem import Status
 from maxmargin.rows import Rows
+from maxmargin.solvers.face import minimise_on_face
 
 HISTORY = np.dtype(
     [
@@ -39,7 +40,8 @@ class LinearState:
     ----------
     beta : the dual point, feasible or nearly so
     aim : relative gap to come to
-    best : the best model and bound so far; the driver keeps it
+    now : what β (and w, b) proved when the driver last computed it
+    best : the best model and the best bound so far
     coef, offset : w and b, if the solver does not want those that β implies
     passes : passes over the data so far
     """
@@ -48,6 +50,7 @@ class LinearState:
     rows: Rows
     beta: np.ndarray
     aim: float
+    now: Point
     best: Point
     coef: np.ndarray | None = None
     offset: float | None = None
@@ -131,8 +134,9 @@ class LinearSolver(ABC):
         """
         began = perf_counter()
         beta = np.zeros(rows.n) if start is None else problem.feasible(start)
-        aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-14)
-        state = LinearState(problem, rows, beta, aim, best=problem.point(rows, beta))
+        aim = self.tol if rows.stored > SMALL else min(self.tol, 1e-12)
+        start_point = problem.point(rows, beta)
+        state = LinearState(problem, rows, beta, aim, start_point, start_point)
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
         status = Status.STAGNATED
@@ -142,7 +146,8 @@ class LinearSolver(ABC):
                 late = self.max_time is not None and seconds >= self.max_time
                 if not (worth or late or state.passes >= limit):
                     continue
-                best = state.best = state.best.better(state.point())
+                state.now = state.point()
+                best = state.best = state.best.better(state.now)
                 history.append((best.dual, best.gap, best.violation, state.passes, seconds))
                 if best.relative_gap <= aim:
                     break
@@ -157,11 +162,22 @@ class LinearSolver(ABC):
                 break
         except KeyboardInterrupt:
             state.best, status = state.best.better(state.point()), Status.INTERRUPTED
-        converged = state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED
+        if state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED:
+            status = Status.CONVERGED
+            if rows.stored <= SMALL:
+                state.best = polished(state)
         return LinearSolution(
             point=state.best,
-            status=Status.CONVERGED if converged else status,
+            status=status,
             n_iter=int(np.ceil(state.passes)),
             seconds=perf_counter() - began,
             history=np.array(history, HISTORY),
         )
+
+
+def polished(state: LinearState) -> Point:
+    """The best point with its free variables solved for, if that makes it better."""
+    best, problem, rows = state.best, state.problem, state.rows
+    point = problem.point(rows, minimise_on_face(problem, rows, best.beta, remaining=1e-14))
+    close = point.primal <= best.primal * (1 + 1e-9)
+    return point if close and point.violation < best.violation else best

@@ -30,6 +30,7 @@ from maxmargin.solvers.linear import LinearSolver, LinearState
 
 PATIENCE = 20  # epochs in which the objective must fall by 0.1 %, or there is little left to gain
 POWER_STEPS = 10
+DIVERGED = 1e50
 
 
 def share(t: int) -> float:
@@ -46,7 +47,7 @@ class Descent:
     coef, offset : w and b
     mean_coef, mean_offset : their averages, the model
     rate : η₀
-    epochs : how many times the rows were seen, a fraction during the first
+    epochs : how many times all rows were seen; 0 for a stream, whose rate does not fall
     total_cost : Σc of all rows seen
     """
 
@@ -56,7 +57,7 @@ class Descent:
     offset: float = 0.0
     mean_offset: float = 0.0
     steps: int = 0
-    epochs: float = 0.0
+    epochs: int = 0
     total_cost: float = 0.0
 
     def begin_at(self, coef: np.ndarray, offset: float) -> None:
@@ -75,7 +76,6 @@ class Descent:
         if problem.fit_intercept:
             self.offset += float(move.sum())
         self.steps += 1
-        self.epochs += len(batch) / rows.n
         self.mean_coef += share(self.steps) * (self.coef - self.mean_coef)
         self.mean_offset += share(self.steps) * (self.offset - self.mean_offset)
         return slopes
@@ -104,10 +104,11 @@ class SGD(LinearSolver):
         self, descent: Descent, problem: PrimalProblem, rows: Rows, order: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """All rows once, in the given order; yields each batch with its slopes."""
-        for start in range(0, rows.n, self.batch_size):
-            batch = order[start : start + self.batch_size]
-            yield batch, descent.step(problem, rows, batch)
-        if not (np.isfinite(descent.coef).all() and np.isfinite(descent.offset)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, rows.n, self.batch_size):
+                batch = order[start : start + self.batch_size]
+                yield batch, descent.step(problem, rows, batch)
+        if not np.abs(np.append(descent.coef, descent.offset)).max() < DIVERGED:
             stable = stable_rate(problem, rows, self.batch_size)
             raise ValueError(
                 f"stochastic gradient descent diverged with learning_rate={self.learning_rate}; "
@@ -127,8 +128,9 @@ class SGD(LinearSolver):
                 slopes[batch] += share(int(state.passes) + 1) * (now - slopes[batch])
                 if descent.steps % 1000 == 0:
                     yield False
+            descent.epochs += 1
             state.passes += 1
-            state.coef, state.offset = descent.mean_coef, descent.mean_offset
+            state.coef, state.offset = descent.mean_coef.copy(), descent.mean_offset
             state.beta = problem.best_multiple(rows, -problem.cost * slopes)
             yield True
 
