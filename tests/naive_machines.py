@@ -101,3 +101,22 @@ def svr_optimum(K, y, epsilon, C, *, fit_intercept=True):
     total = [0.0] if fit_intercept else ()
     x = quadratic_program(P, q, np.zeros(2 * n), np.full(2 * n, float(C)), A, total)
     return svr_dual(K, x[:n] - x[n:], y, epsilon)
+
+
+def nu_svc_primal(K, beta, sign, b, rho, nu, weight):
+    """½‖w‖² − νρ Σw_i + Σ w_i max(0, ρ − y_i(wᵀφ(x_i) + b))."""
+    f = K @ beta + b
+    loss = np.sum(weight * np.maximum(0, rho - sign * f))
+    return 0.5 * beta @ K @ beta - nu * rho * weight.sum() + loss
+
+
+def nu_svr_primal(K, beta, y, b, epsilon, nu, C):
+    """½‖w‖² + νε ΣC_i + Σ C_i max(0, |y_i − f(x_i)| − ε)."""
+    return svr_primal(K, beta, y, b, epsilon, C) + nu * epsilon * np.sum(C)
+
+
+def one_class_primal(K, beta, rho, nu, weight):
+    """½‖w‖² − νρ Σw_i + Σ w_i max(0, ρ − wᵀφ(x_i))."""
+    scores = K @ beta
+    loss = np.sum(weight * np.maximum(0, rho - scores))
+    return 0.5 * beta @ scores - nu * rho * weight.sum() + loss

@@ -98,6 +98,8 @@ class DualProblem:
         can, and a sparse point stays sparse. What is less than the rounding of the sum is left.
         """
         beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
+        for bound in (self.lower, self.upper):  # what rounding took off a bound is put back
+            beta = np.where(np.isclose(beta, bound, rtol=1e-15, atol=0), bound, beta)
         beta = np.clip(beta, self.lower, self.upper)
         for g, total in enumerate(self.sums):
             inside = self.group == g
