@@ -52,10 +52,12 @@ def test_out_of_time(machine):
 @pytest.mark.small
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_out_of_iterations(machine):
-    machine.set_params(max_iter=0, max_time=None)
-    with pytest.warns(ConvergenceWarning, match="out of iterations.*raise max_iter, scale"):
-        machine.fit(X, y)
-    assert_usable(machine, Status.OUT_OF_ITERATIONS)
+    for limit in (0, 3):
+        machine.set_params(max_iter=limit, max_time=None)
+        with pytest.warns(ConvergenceWarning, match="out of iterations.*raise max_iter, scale"):
+            machine.fit(X, y)
+        assert_usable(machine, Status.OUT_OF_ITERATIONS)
+        assert np.max(machine.n_iter_) <= limit
 
 
 @pytest.mark.small
