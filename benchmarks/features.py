@@ -4,6 +4,7 @@
     python -m benchmarks.features --full              # all rows: an hour on two cores
     python -m benchmarks.features --only covtype --components 500
     python -m benchmarks.features --figure            # accuracy against time, D = 100 … 4,000
+    python -m benchmarks.features --full --only million --passes 1     # the peak of memory, soon
 
 Every run is a process of its own (so that its peak of memory is its own), begins with a small fit
 that is not timed, and the competitors of one line of the table run one after the other. "over
@@ -73,7 +74,8 @@ def machine(method: str, C: float, gamma: float, components: int, budget: float 
 
     kind = method.removeprefix("maxmargin-")
     given = {} if kind == "exact" else {"approximation": kind, "n_components": components}
-    return SVC(C=C, gamma=gamma, cache_size=budget, random_state=0, **given)
+    passes = int(os.environ.get("MAXMARGIN_PASSES", -1)) if given else -1
+    return SVC(C=C, gamma=gamma, cache_size=budget, max_iter=passes, random_state=0, **given)
 
 
 def peak() -> float:
@@ -155,7 +157,7 @@ def table(options: argparse.Namespace) -> None:
             if method == "maxmargin-exact" and rows > EXACT_ROWS:
                 continue
             streamed = case == "million" and method == "maxmargin-nystroem"
-            for budget in (1024, 6144) if streamed else (None,):
+            for budget in options.budgets if streamed else (None,):
                 result = run(case, method, rows, components, budget, options.limit)
                 show(case, method, rows, components, budget, result)
 
@@ -199,10 +201,16 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS)
     parser.add_argument("--components", type=int, default=1000)
     parser.add_argument("--rows", type=int)
+    parser.add_argument(
+        "--budgets", type=float, nargs="+", default=[1024, 6144], help="MB, million"
+    )
+    parser.add_argument("--passes", type=int, help="most passes over the features")
     parser.add_argument("--limit", type=float, default=1800, help="seconds for one run")
     parser.add_argument("--out", type=Path, default=Path("features.png"))
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.passes is not None:
+        os.environ["MAXMARGIN_PASSES"] = str(options.passes)  # the runs' processes inherit it
     if options.job:
         print(json.dumps(run_here(*json.loads(options.job))))
     elif options.figure:

@@ -40,7 +40,7 @@ class Outcome:
     rows : the numbers, one mapping per line of the CSV
     figures : functions that draw, by what the figure shows (its alternative text)
     findings : lines of the summary table
-    table : columns of the CSV that the report shows; none for no table
+    table : columns of the CSV that the report shows, of the rows that have them all
     """
 
     text: str
@@ -50,27 +50,31 @@ class Outcome:
     table: Sequence[str] = field(default_factory=tuple)
 
     def write(self, name: str, title: str, folder: Path) -> None:
-        """Write figures (PNG and SVG, light and dark), numbers, and the section of the report."""
+        """Write figures (PNG light and dark, SVG), numbers, and the section of the report."""
         folder.mkdir(parents=True, exist_ok=True)
         pictures = {}
         for number, (shown, draw) in enumerate(self.figures.items(), start=1):
             stem = name if len(self.figures) == 1 else f"{name}-{number}"
             pictures[stem] = shown
-            for light in ("light", "dark"):
-                with rc_context(theme(light)):
-                    figure = draw()
-                    for suffix in ("png", "svg"):
-                        path = folder / f"{stem}{'' if light == 'light' else '-dark'}.{suffix}"
-                        figure.savefig(path, metadata={"Date": None} if suffix == "svg" else None)
-                    pyplot.close(figure)
+            with rc_context(theme("light")):
+                figure = draw()
+                figure.savefig(folder / f"{stem}.png")
+                figure.savefig(folder / f"{stem}.svg", metadata={"Date": None})
+            pyplot.close(figure)
+            with rc_context(theme("dark")):
+                figure = draw()
+                figure.savefig(folder / f"{stem}-dark.png")
+            pyplot.close(figure)
         write_csv(folder / f"{name}.csv", self.rows)
         section = {
             "title": title,
             "text": " ".join(self.text.split()),
             "pictures": pictures,
-            "table": [{key: show(row.get(key)) for key in self.table} for row in self.rows]
-            if self.table
-            else [],
+            "table": [
+                {key: show(row[key]) for key in self.table}
+                for row in self.rows
+                if self.table and set(self.table) <= set(row)
+            ],
             "findings": [asdict(finding) for finding in self.findings],
         }
         text = json.dumps(section, indent=1, ensure_ascii=False)

@@ -16,7 +16,7 @@ EPSILONS = (0.05, 0.2, 0.5)
 
 
 def run(n: int = 80) -> Outcome:
-    X, y = _sine(n, seed=0)
+    X, y = noisy_sine(n, seed=0)
     grid, truth = np.linspace(0, 1, 500)[:, None], np.sin(2 * np.pi * np.linspace(0, 1, 500))
     machines = {eps: SVR(C=10, gamma=20, epsilon=eps, tol=1e-8).fit(X, y) for eps in EPSILONS}
     rows, worst = [], 0.0
@@ -41,9 +41,9 @@ def run(n: int = 80) -> Outcome:
     return Outcome(
         text=f"""
         {n} points of a sine with noise of standard deviation 0.2. A narrow tube makes nearly every
-        point a support vector; one as wide as the noise keeps few and hides nothing; a wider one
-        loses the sine's height. Points inside the tube have multiplier 0, points outside have C,
-        and only those on the edge lie between.
+        point a support vector and bends after the noise; one as wide as the noise comes closest to
+        the sine with less than half of them; a wider one loses the sine's height. Points inside the
+        tube have multiplier 0, points outside have C, and only those on the edge lie between.
         """,
         rows=rows,
         figures={"A noisy sine in three tubes": lambda: _draw(machines, X, y)},
@@ -59,7 +59,7 @@ def run(n: int = 80) -> Outcome:
     )
 
 
-def _sine(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def noisy_sine(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     x = np.sort(random.uniform(0, 1, n))
     return x[:, None], np.sin(2 * np.pi * x) + random.normal(0, 0.2, n)

@@ -47,7 +47,8 @@ def reproduce(names: Sequence[str], folder: Path, console: Console) -> None:
         console.print(f"{name}: {perf_counter() - start:.1f} s", highlight=False)
     write_report(folder / "REPORT.md", output, NAMES)
     _print_verdicts(output, names, console)
-    console.print(f"{perf_counter() - began:.0f} s. The report: {folder / 'REPORT.md'}")
+    took = f"{perf_counter() - began:.0f} s"
+    console.print(f"{took}. The report: {folder / 'REPORT.md'}", soft_wrap=True)
 
 
 def title(module: ModuleType) -> str:

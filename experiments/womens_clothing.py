@@ -58,7 +58,7 @@ def run(
         "LDA (5 topics) of counts": _of_text(counts, _topics(5)),
         "PCA (5) of TF-IDF": _of_text(TfidfVectorizer(min_df=5), PCA(5, svd_solver="arpack")),
         "LDA (1 discriminant) of counts": _of_text(
-            counts, TruncatedSVD(50, random_state=0), LinearDiscriminantAnalysis()
+            counts, TruncatedSVD(min(50, svd_columns), random_state=0), LinearDiscriminantAnalysis()
         ),
     }
     curves = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -60,8 +61,6 @@ def reproduce_documents(
     ] = None,
 ) -> None:
     """Make the documents' figures and numbers again, and judge them."""
-    from maxmargin.plots.palette import require_matplotlib
-
     console = Console()
     checkout = _checkout()
     if checkout is None:
@@ -74,7 +73,11 @@ def reproduce_documents(
     if str(checkout) not in sys.path:
         sys.path.insert(0, str(checkout))
     try:
-        require_matplotlib("maxmargin reproduce")
+        if not (find_spec("matplotlib") and find_spec("pandas")):
+            raise ImportError(
+                "maxmargin reproduce needs matplotlib and pandas. Install them with: "
+                "pip install 'maxmargin[experiments]'"
+            )
         from experiments.reproduce import NAMES, reproduce
 
         unknown = [name for name in names or [] if name not in NAMES]

@@ -38,7 +38,6 @@ from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 Gamma = float | Literal["scale", "auto"]
-BLOCK = 1 << 16  # rows
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,9 @@ def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
     if rule == "auto":
         return 1.0 / X.shape[1]
     if weights is None and not sp.issparse(X):
-        # Block by block: X may be a memmap, and X.var() makes a copy of it.
-        mean = X.mean(dtype=np.float64)
-        parts = (X[start : start + BLOCK] - mean for start in range(0, X.shape[0], BLOCK))
-        variance = float(sum(np.vdot(part, part) for part in parts)) / X.size
+        mean, step = X.mean(dtype=np.float64), 1 << 16  # rows at a time: X may be a memmap
+        parts = (np.sum((X[i : i + step] - mean) ** 2) for i in range(0, len(X), step))
+        variance = float(sum(parts)) / X.size
     else:
         weights = np.ones(X.shape[0]) if weights is None else weights
         entries = weights.sum() * X.shape[1]

@@ -131,10 +131,15 @@ class PiecewiseLoss(Loss):
         """ε, half the width of the tube."""
         return 0.0
 
-    def domain(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def sides(self, y: Any) -> tuple[Any, Any]:
+        """Whether the loss grows as f falls below y, and as it rises above; one value or by row."""
+        return True, True
+
+    def domain(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """The smallest and the largest derivative there is, for each row."""
-        steepest = np.full(np.shape(y), np.inf if self.kappa else 1.0)
-        return -steepest, steepest
+        steepest = np.inf if self.kappa else 1.0
+        below, above = (np.broadcast_to(side, np.shape(y)) for side in self.sides(y))
+        return np.where(below, -steepest, 0.0), np.where(above, steepest, 0.0)
 
     def value(self, y: Any, f: Any) -> np.ndarray:
         s, excess = self._side(y, f)
@@ -154,9 +159,9 @@ class PiecewiseLoss(Loss):
         """Which way the loss falls (−1, 0 or +1) and how far f is outside the tube."""
         y = np.asarray(y, float)
         residual = y - f
-        lowest, highest = self.domain(y)
+        below, above = self.sides(y)
         excess = np.abs(residual) - self.epsilon
-        counted = (excess > 0) & np.where(residual > 0, lowest < 0, highest > 0)
+        counted = (excess > 0) & np.where(residual > 0, below, above)
         return np.where(counted, -np.sign(residual), 0.0), np.maximum(excess, 0.0)
 
 
@@ -185,9 +190,8 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
 class Hinge(PiecewiseLoss):
     """L = max(0, 1 − y f), y = ±1: of the residual y − f, the side where y f < 1."""
 
-    def domain(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        lowest, highest = super().domain(y)
-        return np.where(np.asarray(y) > 0, lowest, 0.0), np.where(np.asarray(y) > 0, 0.0, highest)
+    def sides(self, y: Any) -> tuple[Any, Any]:
+        return np.asarray(y) > 0, np.asarray(y) < 0
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from maxmargin.losses import PiecewiseLoss
-from maxmargin.rows import Rows
+from maxmargin.rows import Rows, dot
 
 
 @dataclass(frozen=True)
@@ -112,14 +112,14 @@ class PrimalProblem:
         coef = implied if coef is None else coef
         scores = rows.scores(coef)
         offset = self.best_offset(scores) if offset is None else offset
-        loss = float(self.cost @ self.loss.value(self.y, scores + offset))
+        loss = dot(self.cost, self.loss.value(self.y, scores + offset))
         conjugate = self.loss.conjugate(self.y, -beta / self.cost)
         return Point(
             coef=coef,
             offset=offset,
             beta=beta,
-            primal=0.5 * float(coef @ coef) + loss,
-            dual=-0.5 * float(implied @ implied) - float(self.cost @ conjugate),
+            primal=0.5 * dot(coef, coef) + loss,
+            dual=-0.5 * dot(implied, implied) - dot(self.cost, conjugate),
             violation=self.violation(beta, scores if coef is implied else rows.scores(implied)),
         )
 
@@ -149,8 +149,8 @@ class PrimalProblem:
         """The multiple τβ, 0 ≤ τ ≤ 1, of a β in the box with the largest dual value."""
         beta = self.feasible(beta)
         w = rows.combine(beta)
-        linear = float(self.y @ beta - self.loss.epsilon * np.abs(beta).sum())
-        square = float(w @ w + self.curvature @ beta**2)
+        linear = dot(self.y, beta) - self.loss.epsilon * float(np.abs(beta).sum())
+        square = dot(w, w) + dot(self.curvature, beta**2)
         return beta * (min(max(linear / square, 0.0), 1.0) if square > 0 else 1.0)
 
     def violation(self, beta: np.ndarray, scores: np.ndarray) -> float:
@@ -160,11 +160,12 @@ class PrimalProblem:
         at 0: for an optimum there is one b between the steepest wish to go up and to go down.
         """
         lower, upper = self.bounds
-        gradient = scores - self.y + self.curvature * beta
-        right = gradient + np.where(beta >= 0, self.loss.epsilon, -self.loss.epsilon)
-        left = gradient + np.where(beta > 0, self.loss.epsilon, -self.loss.epsilon)
-        up = float(np.max(-right[beta < upper], initial=-np.inf))
-        down = float(np.min(-left[beta > lower], initial=np.inf))
+        right = left = scores - self.y + self.curvature * beta
+        if self.loss.epsilon:
+            right = right + np.where(beta >= 0, self.loss.epsilon, -self.loss.epsilon)
+            left = left + np.where(beta > 0, self.loss.epsilon, -self.loss.epsilon)
+        up = float(np.max(np.where(beta < upper, -right, -np.inf), initial=-np.inf))
+        down = float(np.min(np.where(beta > lower, -left, np.inf), initial=np.inf))
         return max(up - down if self.fit_intercept else max(up, -down), 0.0)
 
     def best_offset(self, scores: np.ndarray) -> float:
@@ -176,8 +177,8 @@ class PrimalProblem:
         if not self.fit_intercept:
             return 0.0
         residual, epsilon = self.y - scores, self.loss.epsilon
-        lowest, highest = self.loss.domain(self.y)
-        falls, rises = lowest < 0, highest > 0  # pieces to the left and right of their kinks
+        lower, upper = self.bounds
+        falls, rises = upper > 0, lower < 0  # pieces to the left and right of their kinks
         kinks = np.concatenate([residual[falls] - epsilon, residual[rises] + epsilon])
         cost = np.concatenate([self.cost[falls], self.cost[rises]])
         sign = np.repeat([-1.0, 1.0], [falls.sum(), rises.sum()])
@@ -197,7 +198,7 @@ def _zero_of_line(kinks: np.ndarray, cost: np.ndarray, sign: np.ndarray) -> floa
     right, left = np.where(sign > 0, cost, 0.0), np.where(sign < 0, cost, 0.0)
     # Left of kink k + 1 the right pieces up to k and the left pieces after it are active.
     weight = np.cumsum(right) + left.sum() - np.cumsum(left)
-    moment = np.cumsum(right * kinks) + (left @ kinks) - np.cumsum(left * kinks)
+    moment = np.cumsum(right * kinks) + dot(left, kinks) - np.cumsum(left * kinks)
     slope = weight * kinks - moment  # at each kink
     k = max(int(np.searchsorted(np.maximum.accumulate(slope), 0.0)) - 1, 0)
     return float(moment[k] / weight[k] if weight[k] > 0 else kinks[k])

@@ -95,12 +95,13 @@ class DualProblem:
 
         A missing sum is spread first over the free variables, then over those that are not zero,
         then over all, in proportion to the room each has: what is at a bound stays there if it
-        can, and a sparse point stays sparse. What is less than the rounding of the sum is left.
+        can, and a sparse point stays sparse. What is less than the rounding of the sum is left,
+        and what is within rounding of a bound is at it.
         """
         beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
-        for bound in (self.lower, self.upper):  # what rounding took off a bound is put back
-            beta = np.where(np.isclose(beta, bound, rtol=1e-15, atol=0), bound, beta)
         beta = np.clip(beta, self.lower, self.upper)
+        for bound in (self.lower, self.upper):
+            beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
             free = inside & (self.lower < beta) & (beta < self.upper)

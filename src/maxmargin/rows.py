@@ -87,15 +87,27 @@ class Rows:
         return products
 
 
+def dot(a: np.ndarray, b: np.ndarray) -> float:
+    """Σ a_i b_i. BLAS would wake its threads for a long vector, which costs more than the sum."""
+    return float((a * b).sum())
+
+
 @njit(cache=True, nogil=True)
 def row_dot(data, indices, indptr, i, w):
     """x_iᵀw."""
     if data.ndim == 2:
         return _dense_dot(data[i], w)
     total = 0.0
-    for k in range(indptr[i], indptr[i + 1]):
-        total += data[k] * w[indices[k]]
+    for k in range(*row_ends(indptr, i)):
+        total += data[k] * w[np.uint64(indices[k])]
     return total
+
+
+@njit(cache=True, nogil=True)
+def row_ends(indptr, i):
+    """Where row i begins and ends, as numbers without sign: those cost no test for negatives."""
+    i = np.uint64(i)
+    return np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -114,8 +126,8 @@ def row_add(data, indices, indptr, i, t, w):
         for k in range(len(w)):
             w[k] += t * data[i, k]
     else:
-        for k in range(indptr[i], indptr[i + 1]):
-            w[indices[k]] += t * data[k]
+        for k in range(*row_ends(indptr, i)):
+            w[np.uint64(indices[k])] += t * data[k]
 
 
 @njit(cache=True, nogil=True)
@@ -154,7 +166,7 @@ def _squared_norms(data, indices, indptr, out):
             for k in range(data.shape[1]):
                 out[i] += float(data[i, k]) * float(data[i, k])
         else:
-            for k in range(indptr[i], indptr[i + 1]):
+            for k in range(*row_ends(indptr, i)):
                 out[i] += float(data[k]) * float(data[k])
     return out
 
@@ -163,10 +175,12 @@ def _squared_norms(data, indices, indptr, out):
 def _add_products(data, indices, indptr, weights, products):
     """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
     for i in range(len(weights)):
-        for a in range(indptr[i], indptr[i + 1]):
+        start, stop = row_ends(indptr, i)
+        for a in range(start, stop):
             value = weights[i] * data[a]
-            for b in range(indptr[i], a + 1):
-                products[indices[a], indices[b]] += value * data[b]
+            line = products[np.uint64(indices[a])]
+            for b in range(start, a + np.uint64(1)):
+                line[np.uint64(indices[b])] += value * data[b]
 
 
 @njit(cache=True, nogil=True)

@@ -62,6 +62,8 @@ def test_what_fits_is_kept_and_what_does_not_is_computed_again():
 def test_memory_stays_within_the_budget(budget, data):
     many = sp.vstack([data] * 5, format="csr") if sp.issparse(data) else np.vstack([data] * 5)
     features = RandomFourierFeatures(200, gamma=0.2, random_state=0).fit(many)
+    for block in FeatureGram(RBF(0.2), many[:100], features).blocks():  # compiles what is needed
+        made(100).scores(block, np.ones(200))
     tracemalloc.start()
     gram = FeatureGram(RBF(0.2), many, features, cache_size=budget, threads=1)
     for block in gram.blocks():

@@ -144,6 +144,15 @@ def test_blocks_that_come_once_teach_nearly_as_much(given):
     assert regressor.score(X, TARGET) > 0.9
 
 
+def test_after_fit_blocks_add_to_what_was_learned():
+    clf = SVC(approximation="nystroem", n_components=60, gamma=1.0).fit(X[:300], y[:300])
+    before, features = clf.decision_function(X), clf.features_
+    clf.partial_fit(X[300:310], y[300:310])
+    assert clf.features_ is features
+    assert clf.n_samples_seen_ == 310
+    assert 0 < np.abs(clf.decision_function(X) - before).mean() < 0.3
+
+
 def test_one_block_is_one_pass_of_fit():
     """From the same start, with the same order: the same w, before Σβ = 0 is repaired."""
     given = {"approximation": "rff", "n_components": 100, "gamma": 1.0, "fit_intercept": False}

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import eigh
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -144,5 +145,7 @@ class Nystroem(KernelFeatures):
     def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
         """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
         weights = coef @ self.normalization_.T.astype(np.float64)
+        if sp.issparse(self.landmarks_):
+            X = sp.csr_array(X)
         with one_blas_thread():
             return cross_dot(self.kernel_, X, self.landmarks_, weights, threads)

@@ -23,7 +23,6 @@ from maxmargin.machines.validation import checked_data
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows
 from maxmargin.solvers import LINEAR_SOLVERS, SGD, LinearProgress, LinearSolution, LinearSolver
-from maxmargin.solvers.linear_interior_point import few_columns
 from maxmargin.solvers.sgd import Descent
 
 LinearStanding = LinearSolution | LinearProgress | None
@@ -69,7 +68,7 @@ class LinearMachine(SparseCoefMixin, CertifiedMachine):
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
-        "solver": [StrOptions({"auto", *LINEAR_SOLVERS}), HasMethods("solve")],
+        "solver": [StrOptions(set(LINEAR_SOLVERS)), HasMethods("solve")],
     }
 
     @abstractmethod
@@ -90,13 +89,9 @@ class LinearMachine(SparseCoefMixin, CertifiedMachine):
             return 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _solver(self, time_left: float | None, matrix: Rows) -> LinearSolver:
-        solver = self.solver
-        if solver == "auto":
-            solver = "interior-point" if few_columns(matrix) else "dual"
-        if isinstance(solver, str):
-            solver = LINEAR_SOLVERS[solver](seed=self._seed())
-        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+    def _solver(self, time_left: float | None, matrix: Any) -> LinearSolver:
+        solver = super()._solver(time_left, matrix)
+        return replace(solver, seed=self._seed()) if isinstance(self.solver, str) else solver
 
     def _problem(self, y: np.ndarray, cost: np.ndarray) -> PrimalProblem:
         return PrimalProblem(y, cost, self._loss(), self.fit_intercept)

@@ -48,9 +48,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     max_iter : int, default=1000
         Most passes over the data; −1 for no limit.
     solver : {"auto", "dual", "interior-point", "sgd"} or LinearSolver, default="auto"
-        New. "dual": coordinate descent, best with many columns. "interior-point": best with few,
-        and the only one whose speed does not depend on C. "auto" takes one of these two.
-        "sgd": stochastic gradient descent, rough and online.
+        New. "dual": coordinate descent. "interior-point": for few columns; its speed does not
+        depend on C. "auto": the first, and the second if that takes too long. "sgd": stochastic
+        gradient descent, rough and online.
     max_time : float or None
         New. Seconds after which the fit ends with the model so far.
     n_jobs : int or None

@@ -2,7 +2,9 @@
 
 Each call sweeps the β of its rows and adds them to w = Σ β_i φ(x_i); the β of earlier rows stay
 what they were. It is one pass of `FeatureDescent` over blocks that somebody else provides. The
-first call fixes φ. There is no certificate: the primal value needs rows that are gone.
+first call fixes φ, unless `fit` has; then the blocks add to what it learned. Rows should come
+mixed: a block of one class teaches little. There is no certificate of it all: the primal value
+needs rows that are gone.
 """
 
 from __future__ import annotations
@@ -37,12 +39,23 @@ class StreamedMachine(ApproximableMachine):
     """What the `partial_fit` of SVC and SVR share."""
 
     _descents: dict[int, Descent]
+    feature_coef_: np.ndarray
+    intercept_: np.ndarray
+
+    @property
+    def _first(self) -> bool:
+        """Whether nothing has been learned yet, neither by `fit` nor from blocks."""
+        return not hasattr(self, "feature_coef_")
 
     def _begin(self, X: Any) -> None:
-        """Make φ from the first block."""
-        if not hasattr(self, "_descents"):
+        """Make φ from the first block; after `fit`, there is one."""
+        if self._first:
             self._fit_features(X, None)
-            self._approximate_, self._descents, self.n_samples_seen_ = True, {}, 0
+            self._approximate_, self.n_samples_seen_ = True, 0
+        elif not hasattr(self, "_descents"):
+            self.n_samples_seen_ = self.shape_fit_[0]
+        if not hasattr(self, "_descents"):
+            self._descents = {}
 
     def _learn(self, X: Any, problems: Sequence[tuple[np.ndarray | slice, DualProblem]]) -> None:
         """Sweep the rows of X for every problem, given with the rows it is about."""
@@ -51,14 +64,17 @@ class StreamedMachine(ApproximableMachine):
         for number, (rows, problem) in enumerate(problems):
             if problem.size:
                 walk = Walk(problem, gram.take(rows), descent=self._descents.get(number))
+                if number not in self._descents and not self._first:
+                    walk.descent.resume(self.feature_coef_[number], self.intercept_[number])
                 self._descents[number] = walk.descent
                 for block in walk.gram.blocks():
                     walk.sweep(block, VISITS)
-        nothing = np.zeros(gram.columns), 0.0
-        models = [
-            self._descents[number].model() if number in self._descents else nothing
-            for number in range(len(problems))
-        ]
+        unknown = [(np.zeros(gram.columns), 0.0)] * len(problems)
+        models = (
+            unknown if self._first else list(zip(self.feature_coef_, self.intercept_, strict=True))
+        )
+        for number, descent in self._descents.items():
+            models[number] = descent.model()
         self.feature_coef_ = np.array([w for w, _ in models])
         self.intercept_ = np.array([b for _, b in models])
 
@@ -91,7 +107,7 @@ class StreamedClassifier(StreamedMachine, KernelClassifier):
         self
         """
         self._validate_params()
-        first = not hasattr(self, "_descents")
+        first = self._first
         X, y = self._validate(X, y, reset=first)
         y = column_or_1d(y, warn=True)
         if first:
@@ -149,7 +165,7 @@ class StreamedRegressor(StreamedMachine, SingleMachine):
         self
         """
         self._validate_params()
-        X, y = self._validate(X, y, reset=not hasattr(self, "_descents"), y_numeric=True)
+        X, y = self._validate(X, y, reset=self._first, y_numeric=True)
         y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         self._begin(X)
         own = checked_weights(sample_weight, X)

@@ -3,6 +3,7 @@
 Those in `SOLVERS` take the one dual problem, those in `LINEAR_SOLVERS` the linear machines'.
 """
 
+from maxmargin.solvers.automatic import Automatic
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.block_smo import BlockSMO
 from maxmargin.solvers.chunking import Chunking
@@ -36,6 +37,7 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {
+    "auto": Automatic,
     "dual": DualCoordinateDescent,
     "interior-point": LinearInteriorPoint,
     "sgd": SGD,
@@ -45,6 +47,7 @@ __all__ = [
     "LINEAR_SOLVERS",
     "SGD",
     "SOLVERS",
+    "Automatic",
     "BlockSMO",
     "Chunking",
     "CoordinateDescent",

@@ -17,11 +17,14 @@ conditioned the farther the data are from the origin. It costs one number per ro
     repeat
         for the active i in random order
             G = x_iᵀw − mᵀw − (p_i − ‖m‖² − ρ) Σβ + b − y_i + q_i β_i     the slope without ε|β|
-            drop i if it sits at a bound and wants beyond it more than any wanted to move before
+            drop i if it sits at a bound and wants beyond it a quarter as much as any wanted to
+                move in the sweep before
             β_i = the minimiser of the quadratic with this slope and ε|β|, cut at the bounds
             w, mᵀw and Σβ follow
         b += ρ Σβ
     until the slopes are small; then make all i active again and compute the gap
+
+Where that does not come to an end, conjugate gradients finish the free variables (see `face`).
 
 References: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate
 descent method for large-scale linear SVM, ICML 2008. R. T. Rockafellar, Augmented Lagrangians and
@@ -36,12 +39,15 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from maxmargin.rows import row_add, row_dot
+from maxmargin.rows import dot, row_add, row_dot
+from maxmargin.solvers.face import minimise_on_face
 from maxmargin.solvers.linear import LinearSolver, LinearState
 
 CHUNK = 20_000_000  # stored numbers visited between two looks at the clock
 PASSES = 20  # most passes between two computations of the gap
+SETTLED = 1e-2  # relative gap below which most variables at a bound will stay there
 PENALTY = 0.1  # ρ, relative to the mean squared norm of the centred rows
+PINNED = 0.25  # share of the strongest wish to move beyond which a wish to leave the box counts
 
 # All that a step needs to know of its variable, together in memory.
 VARIABLE = np.dtype(
@@ -67,12 +73,13 @@ class DualCoordinateDescent(LinearSolver):
         memory["active"], memory["random"] = rows.n, np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
         memory["highest"], memory["lowest"] = np.inf, -np.inf
         memory["offset"] = problem.best_offset(rows.scores(rows.combine(state.beta)))
-        order = np.arange(rows.n)
+        everything = np.arange(rows.n)
+        order = everything.copy()
         chunk = max(CHUNK * rows.n // max(rows.stored, 1), 1)  # rows
         target, work = 0.0, rows.n  # the first sweep is to see how far there is to go
         while True:
             w = rows.combine(state.beta)
-            memory["total"], memory["mean_score"] = state.beta.sum(), mean @ w
+            memory["total"], memory["mean_score"] = state.beta.sum(), dot(mean, w)
             visited = 0
             while True:
                 visited += sweeps(
@@ -80,7 +87,7 @@ class DualCoordinateDescent(LinearSolver):
                     variables,
                     problem.loss.epsilon,
                     penalty,
-                    float(mean @ mean),
+                    dot(mean, mean),
                     w,
                     order,
                     memory,
@@ -93,8 +100,10 @@ class DualCoordinateDescent(LinearSolver):
                 yield False
             state.passes += visited / rows.n
             state.beta = problem.feasible(variables["beta"])
+            if violation > target and state.best.relative_gap < SETTLED:
+                state.beta = minimise_on_face(problem, rows, state.beta)
             memory["offset"] += penalty * memory["total"]
-            variables["beta"], memory["active"] = state.beta, rows.n
+            variables["beta"], memory["active"], order[:] = state.beta, rows.n, everything
             yield target > 0
             if violation == 0:
                 return
@@ -112,7 +121,7 @@ class DualCoordinateDescent(LinearSolver):
         if problem.fit_intercept:
             mean = rows.combine(np.ones(rows.n)) / rows.n
         variables["shift"] = rows.scores(mean)
-        square = rows.squared_norms() - 2 * variables["shift"] + mean @ mean
+        square = rows.squared_norms() - 2 * variables["shift"] + dot(mean, mean)
         variables["square"] = np.maximum(square, 0.0)
         return mean, variables
 
@@ -131,9 +140,8 @@ def sweeps(
     while visited < work:
         m["random"] = shuffle(order, active, m["random"])
         visited += active
-        highest, lowest = 0.0, 0.0
-        k = 0
-        while k < active:
+        highest, lowest, kept = 0.0, 0.0, 0
+        for k in range(active):
             i = order[k]
             v = variables[i]
             beta = v["beta"]
@@ -153,18 +161,19 @@ def sweeps(
                 mean_score += (new - beta) * v["shift"]
                 row_add(data, indices, indptr, i, new - beta, w)
             elif (right > m["highest"] or not can_rise) and (left < m["lowest"] or not can_fall):
-                active -= 1
-                order[k], order[active] = order[active], i
                 continue
-            k += 1
+            order[kept] = i
+            kept += 1
+        active = kept
         offset += penalty * total
-        m["highest"] = highest if highest > 0 else np.inf
-        m["lowest"] = lowest if lowest < 0 else -np.inf
+        m["highest"] = PINNED * highest if highest > 0 else np.inf
+        m["lowest"] = PINNED * lowest if lowest < 0 else -np.inf
         m["violation"] = highest - lowest + penalty * abs(total)
         if m["violation"] <= target:
             break
         if active == 0:  # all sit at bounds, and the offset is still on its way
             active, m["highest"], m["lowest"] = len(order), np.inf, -np.inf
+            order[:] = np.arange(len(order))
     m["offset"], m["total"], m["mean_score"], m["active"] = offset, total, mean_score, active
     return visited
 

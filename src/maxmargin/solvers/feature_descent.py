@@ -67,6 +67,11 @@ class Descent:
         self.w = w
         self.memory["total"], self.memory["mean_score"] = total, self.centre @ w
 
+    def resume(self, w: np.ndarray, b: float) -> None:
+        """Begin at a model of rows whose β sum to zero."""
+        self.place(w.copy(), 0.0)
+        self.memory["offset"] = b + self.centre @ w
+
     def model(self) -> tuple[np.ndarray, float]:
         """w and b as they stand, with Σβ ≠ 0: those of the centred rows, undone.
 

@@ -30,13 +30,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.primal import PrimalProblem
-from maxmargin.rows import Rows
-from maxmargin.solvers.linear import SMALL, LinearSolver, LinearState
+from maxmargin.rows import Rows, dot
+from maxmargin.solvers.linear import LinearSolver, LinearState
 
 Direction = tuple[np.ndarray, np.ndarray, np.ndarray, float]  # of α, z, v and b
 Newton = Callable[[np.ndarray, np.ndarray], Direction]
 
-BLAS = 16  # how much faster a multiplication is in dense matrices than in sparse rows
+BLAS = 16  # how much faster a multiplication is in dense matrices than in rows
 TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step may go
 
 
@@ -93,12 +93,12 @@ class Interior:
     @property
     def mu(self) -> float:
         """Mean of the products that vanish at the optimum."""
-        return float(self.alpha @ self.z + self.room @ self.v) / len(self.alpha)
+        return (dot(self.alpha, self.z) + dot(self.room, self.v)) / len(self.alpha)
 
     def value(self) -> float:
         """The dual's negative."""
-        quadratic = 0.5 * float(self.w @ self.w + self.q @ self.alpha**2)
-        return quadratic + float(self.p @ self.alpha)
+        quadratic = 0.5 * (dot(self.w, self.w) + dot(self.q, self.alpha**2))
+        return quadratic + dot(self.p, self.alpha)
 
     def beta(self) -> np.ndarray:
         """β, with the parts that are going to a bound set on it."""
@@ -115,9 +115,9 @@ class Interior:
         solve = self._newton(theta)
         d_alpha, d_z, d_v, _ = solve(-self.alpha * self.z, -room * self.v)
         share = self._reach(d_alpha, d_z, d_v)
-        ahead = (self.alpha + share * d_alpha) @ (self.z + share * d_z)
+        ahead = dot(self.alpha + share * d_alpha, self.z + share * d_z)
         if self.boxed:
-            ahead += (room - share * d_alpha) @ (self.v + share * d_v)
+            ahead += dot(room - share * d_alpha, self.v + share * d_v)
         centre = (ahead / len(self.alpha) / mu) ** 3 * mu / (1 + self.boxed)
         d_alpha, d_z, d_v, d_b = solve(
             centre - self.alpha * self.z - d_alpha * d_z,
@@ -148,7 +148,7 @@ class Interior:
             g = self.fold(theta * h)
             lack = float(g.sum()) - missing if self.problem.fit_intercept else 0.0
             d_w = cho_solve(factor, rows.combine(g) - centre * lack, check_finite=False)
-            d_b = lack / total - float(centre @ d_w)
+            d_b = lack / total - dot(centre, d_w)
             d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
             d_z = (at_zero - self.z * d_alpha) / self.alpha
             d_v = (at_most + self.v * d_alpha) / room
@@ -161,17 +161,18 @@ class Interior:
         pairs = [(self.alpha, d_alpha), (self.z, d_z)]
         if self.boxed:
             pairs += [(self.room, -d_alpha), (self.v, d_v)]
-        return min(float(np.min(x[dx < 0] / -dx[dx < 0], initial=1.0)) for x, dx in pairs)
+        # −Δx/x is at most 1/share
+        return 1 / max(1.0, *(float(np.max(-dx / x)) for x, dx in pairs))
 
 
-def few_columns(rows: Rows) -> bool:
-    """Whether an iteration costs less than some ten passes over the data.
-
-    Then all of them together cost less than the passes that coordinate descent often needs.
-    """
+def cost_in_passes(problem: PrimalProblem, rows: Rows) -> float:
+    """About how many sweeps of coordinate descent a whole solve costs; measured, not derived."""
+    iterations = 10 if problem.loss.kappa else 20
+    passes_in_order = 7 * rows.stored
     if rows.sparse:
         lengths = np.diff(rows.parts[2]).astype(float)
-        products = float(lengths @ lengths) / 2
+        products, sweep = dot(lengths, lengths) / 2, 6 * rows.stored
     else:
-        products = rows.n * rows.d**2 / BLAS
-    return products + rows.d**3 / BLAS <= 10 * max(rows.stored, SMALL)
+        products, sweep = rows.n * rows.d**2 / BLAS, rows.stored
+    iteration = products + rows.d**3 / BLAS + passes_in_order
+    return iterations * iteration / max(sweep, 1)

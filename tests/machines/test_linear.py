@@ -1,0 +1,118 @@
+"""Linear machines: the optimum, its proof, and the ways to it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from sklearn import svm
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.preprocessing import scale
+
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+def primal(machine, X, y, squared, C):
+    """½‖w‖² + C Σ loss, written out."""
+    signs = np.where(y == machine.classes_[1], 1, -1)
+    slack = np.maximum(0, 1 - signs * (X @ machine.coef_[0] + machine.intercept_))
+    return 0.5 * machine.coef_[0] @ machine.coef_[0] + C * np.sum(slack**2 if squared else slack)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_without_offset_the_optimum_is_liblinears(cancer, loss, C):
+    X, y = cancer
+    ours = LinearSVC(loss=loss, C=C, fit_intercept=False, tol=1e-8, max_iter=-1).fit(X, y)
+    theirs = svm.LinearSVC(
+        loss=loss, C=C, fit_intercept=False, tol=1e-9, max_iter=10**6, dual=True, random_state=0
+    ).fit(X, y)
+    best = primal(theirs, X, y, loss == "squared_hinge", C)
+    assert primal(ours, X, y, loss == "squared_hinge", C) <= best * (1 + 1e-6)
+    proof = ours.certificate_
+    assert proof.primal == pytest.approx(primal(ours, X, y, loss == "squared_hinge", C), rel=1e-9)
+    assert -1e-9 * proof.primal <= proof.gap <= 1e-8 * proof.primal * 1.01
+
+
+def test_the_offset_is_not_regularised(cancer):
+    X, y = cancer
+    shifted = X + 100.0
+    linear = LinearSVC(loss="hinge", C=0.1, tol=1e-8, max_iter=-1).fit(shifted, y)
+    kernel = SVC(kernel="linear", C=0.1, tol=1e-8).fit(shifted, y)
+    assert linear.certificate_.primal == pytest.approx(kernel.certificate_.primal, rel=1e-6)
+    unshifted = LinearSVC(loss="hinge", C=0.1, tol=1e-8, max_iter=-1).fit(X, y)
+    np.testing.assert_allclose(linear.coef_, unshifted.coef_, atol=1e-4)
+
+
+def test_squared_hinge_with_offset_is_the_smooth_minimum(cancer):
+    X, y = cancer
+    signs, C = np.where(y == 1, 1.0, -1.0), 0.1
+
+    def objective(v):
+        slack = np.maximum(0, 1 - signs * (X @ v[:-1] + v[-1]))
+        slope = -2 * C * signs * slack
+        value = 0.5 * v[:-1] @ v[:-1] + C * slack @ slack
+        return value, np.append(v[:-1] + slope @ X, slope.sum())
+
+    found = minimize(objective, np.zeros(X.shape[1] + 1), jac=True, method="BFGS", tol=1e-10)
+    machine = LinearSVC(C=C, tol=1e-9).fit(X, y)
+    assert machine.certificate_.primal == pytest.approx(found.fun, rel=1e-7)
+    np.testing.assert_allclose(np.append(machine.coef_[0], machine.intercept_), found.x, atol=1e-4)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_regression(loss):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = scale(X), y / 50
+    machine = LinearSVR(loss=loss, C=0.3, epsilon=0.2, tol=1e-8, max_iter=-1).fit(X, y)
+    excess = np.maximum(0, np.abs(y - X @ machine.coef_ - machine.intercept_) - 0.2)
+    loss_sum = np.sum(excess**2 if loss.startswith("squared") else excess)
+    value = 0.5 * machine.coef_ @ machine.coef_ + 0.3 * loss_sum
+    assert machine.certificate_.primal == pytest.approx(value, rel=1e-9)
+    assert machine.certificate_.gap <= 1e-8 * value * 1.01
+    if loss == "epsilon_insensitive":
+        kernel = SVR(kernel="linear", C=0.3, epsilon=0.2, tol=1e-8).fit(X, y)
+        assert value == pytest.approx(kernel.certificate_.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["auto", "dual", "interior-point"])
+def test_every_exact_solver_finds_the_same_machine(cancer, solver):
+    X, y = cancer
+    machine = LinearSVC(loss="hinge", C=0.05, solver=solver, tol=1e-7, max_iter=-1).fit(X, y)
+    reference = SVC(kernel="linear", C=0.05, tol=1e-8).fit(X, y)
+    assert machine.certificate_.status.value == "converged"
+    assert machine.certificate_.primal == pytest.approx(reference.certificate_.primal, rel=1e-6)
+
+
+def test_sgd_comes_close_and_says_how_close(cancer):
+    X, y = cancer
+    exact = LinearSVC(loss="hinge", C=0.05).fit(X, y).certificate_.primal
+    machine = LinearSVC(loss="hinge", C=0.05, solver="sgd", tol=0.05, random_state=0).fit(X, y)
+    proof = machine.certificate_
+    assert proof.dual <= exact * (1 + 1e-9) <= proof.primal * (1 + 1e-6)
+    assert proof.relative_gap <= 0.05
+
+
+def test_sgd_learns_from_blocks(cancer):
+    X, y = cancer
+    machine = LinearSVC(loss="hinge", solver="sgd", random_state=0)
+    for rows in np.array_split(np.arange(len(y)), 10):
+        machine.partial_fit(X[rows], y[rows], classes=[0, 1])
+    assert machine.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_are_dense_rows(index):
+    X, y = load_iris(return_X_y=True)
+    rows = sp.csr_array(X)
+    rows.indices, rows.indptr = rows.indices.astype(index), rows.indptr.astype(index)
+    dense, sparse = LinearSVC(tol=1e-10).fit(X, y), LinearSVC(tol=1e-10).fit(rows, y)
+    np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-4)
+    assert sparse.coef_.shape == (3, 4)
+    single = LinearSVC().fit(X.astype(np.float32), y)
+    np.testing.assert_allclose(single.coef_, dense.coef_, atol=1e-2)

@@ -1,0 +1,134 @@
+"""Regions have the colour of who wins there, and are hatched where the machines disagree."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import svm
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from maxmargin import SVC, SVR
+from maxmargin.plots import RegionsDisplay
+from maxmargin.plots.palette import class_colors
+
+pytestmark = pytest.mark.small
+
+X, numbers = make_blobs(90, centers=[[0, 2], [-2, -1], [2, -1]], random_state=0)
+y = np.array(["left", "middle", "right"])[numbers]
+REST = SVC(kernel="linear", multiclass="ovr").fit(X, y)
+PAIRS = SVC(kernel="linear").fit(X, y)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def draw(machine, ax, **options):
+    return RegionsDisplay.from_estimator(machine, X, y, ax=ax, grid_resolution=60, **options)
+
+
+def rows(display):
+    return np.column_stack([display.xx.ravel(), display.yy.ravel()])
+
+
+@pytest.mark.parametrize("machine", [REST, PAIRS, LogisticRegression().fit(X, y)])
+def test_regions_are_what_the_machine_predicts(machine, ax):
+    display = draw(machine, ax)
+    predicted = machine.predict(rows(display)).reshape(display.xx.shape)
+    assert_array_equal(machine.classes_[display.winner], predicted)
+    pixels = display.surface_.get_array()
+    assert len(np.unique(pixels.reshape(-1, 4), axis=0)) == 3
+    left, right, bottom, top = display.surface_.get_extent()
+    assert_allclose([left, bottom], [display.xx.min(), display.yy.min()], atol=0.1)
+    assert_allclose([right, top], [display.xx.max(), display.yy.max()], atol=0.1)
+
+
+def test_one_versus_rest_is_ambiguous_where_none_or_several_claim(ax):
+    display = draw(REST, ax)
+    claims = np.sum(REST.decision_function(rows(display)) > 0, axis=1)
+    assert_array_equal(display.ambiguous.ravel(), claims != 1)
+    assert 0 < display.ambiguous.mean() < 1
+    assert display.hatched_.hatches == ["///"]
+
+
+def test_one_versus_one_is_ambiguous_where_votes_are_shared(ax):
+    display = draw(PAIRS, ax)
+    asked = SVC(kernel="linear", decision_function_shape="ovo").fit(X, y)
+    decisions = asked.decision_function(rows(display))
+    # Of three classes, votes are shared exactly if each beats one of the others.
+    beats = decisions > 0
+    in_a_circle = (beats == [True, False, True]).all(axis=1) | (beats == [False, True, False]).all(
+        axis=1
+    )
+    assert_array_equal(display.ambiguous.ravel(), in_a_circle)
+
+
+def test_asking_for_pairs_leaves_the_machine_alone(ax):
+    machine = svm.SVC(kernel="linear").fit(X, y)
+    display = draw(machine, ax, scheme="one-versus-one")
+    assert machine.decision_function_shape == "ovr"
+    assert display.decisions.shape[-1] == 3
+
+
+def test_lines_are_the_boundaries_of_the_binary_machines(ax):
+    display = draw(REST, ax)
+    for k, line in enumerate(display.lines_):
+        on_line = REST.decision_function(line.get_paths()[0].vertices)[:, k]
+        assert_allclose(on_line, 0, atol=0.02)
+
+
+def test_the_boundary_passes_between_two_classes(ax):
+    X, y = make_moons(60, noise=0.1, random_state=0)
+    machine = SVC(gamma=2, C=100).fit(X, y)
+    display = RegionsDisplay.from_estimator(machine, X, y, ax=ax)
+    assert not display.ambiguous.any()
+    at = [np.abs(display.xx[0] - X[:, :1]).argmin(1), np.abs(display.yy[:, 0] - X[:, 1:]).argmin(1)]
+    assert np.mean(display.winner[at[1], at[0]] == y) > 0.95
+
+
+def test_a_joint_classifier_is_never_ambiguous_and_still_has_lines(ax):
+    display = draw(KNeighborsClassifier().fit(X, y), ax)
+    assert not display.ambiguous.any()
+    assert display.hatched_ is None
+    assert len(display.lines_[0].get_paths()[0].vertices) > 10
+
+
+def test_points_and_legend(ax):
+    display = draw(REST, ax)
+    for k, points in enumerate(display.points_):
+        assert_allclose(points.get_offsets(), X[numbers == k])
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert named == ["class left", "class middle", "class right", "ambiguous"]
+    assert len(set(class_colors(3))) == 3
+
+
+def test_the_plane_holds_what_it_is_asked_to(ax):
+    far = np.array([[-20.0, -20.0], [20.0, 20.0]])
+    display = draw(REST, ax, over=far)
+    assert display.xx.min() < -20 < 20 < display.xx.max()
+
+
+def test_pipelines_and_frames_are_drawn_in_their_own_units(ax):
+    frame = pd.DataFrame({"width (cm)": 100 * X[:, 0], "height (cm)": X[:, 1]})
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", multiclass="ovr"))
+    display = RegionsDisplay.from_estimator(pipeline.fit(frame, y), frame, y, ax=ax)
+    assert ax.get_xlabel() == "width (cm)"
+    assert display.decisions.shape[-1] == 3
+    assert display.ambiguous.any()
+
+
+def test_what_cannot_be_drawn_is_refused_with_a_reason(ax):
+    with pytest.raises(TypeError, match="SVR is none"):
+        RegionsDisplay.from_estimator(SVR().fit(X, numbers), X, y, ax=ax)
+    many = np.arange(90) % 4
+    machine = SVC(multiclass="ovr").fit(X, many)
+    with pytest.raises(ValueError, match="4 classes has 6 decision values, but decision_function"):
+        RegionsDisplay.from_estimator(machine, X, many, scheme="one-versus-one", ax=ax)
+    with pytest.raises(ValueError, match="a plane has two features"):
+        RegionsDisplay.from_estimator(REST, np.hstack([X, X]), y, ax=ax)
