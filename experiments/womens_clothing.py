@@ -74,14 +74,14 @@ def run(
     seen = [block.fit_transform(texts[train]) for block in (words, title, letters)]
     unseen = [block.transform(texts[test]) for block in (words, title, letters)]
     X, X_test = (sp.hstack([w, 0.5 * t, 0.5 * l], format="csr") for w, t, l in (seen, unseen))
-    linear = tuned(LinearSVC(tol=1e-3), {"C": [0.15, 0.3, 0.6, 1.2]}, X, y[train])
+    linear, linear_folds = tuned(LinearSVC(tol=1e-4), {"C": [0.15, 0.3, 0.6, 1.2]}, X, y[train])
     rows.append(judge.fitted(f"linear on TF-IDF ({X.shape[1]:,} columns)", linear, X, X_test))
 
     svd = TruncatedSVD(svd_columns, n_iter=1, random_state=0)
     Z = svd.fit_transform(sp.hstack([seen[0], 0.5 * seen[1]], format="csr"))
     Z_test = svd.transform(sp.hstack([unseen[0], 0.5 * unseen[1]], format="csr"))
     grid = {"C": [3.0, 10.0], "gamma": [1.0, 3.0]}
-    rbf = tuned(SVC(), grid, Z[:tuning_rows], y[train][:tuning_rows])
+    rbf, rbf_folds = tuned(SVC(), grid, Z[:tuning_rows], y[train][:tuning_rows])
     rows.append(judge.fitted(f"RBF on SVD ({svd_columns}) of TF-IDF", rbf, Z, Z_test))
 
     by_rating = np.where(reviews.rating >= 4, 1.0, -1.0)
@@ -105,8 +105,11 @@ def run(
         review (words and pairs of words, pieces of 3 to 5 letters, and those of the title again),
         squared hinge, C = {linear.C:g}; and an RBF machine on {svd_columns} columns of words and
         title by SVD, C = {rbf.C:g}, γ = {rbf.gamma:g}. Both were tuned on folds of the training
-        part only. The standard error of a test accuracy is
-        {100 * judge.error(best["test accuracy"]):.1f} points. The stars of a review are not used:
+        part only, where they reached {percent(linear_folds)} and, on {tuning_rows:,} rows,
+        {percent(rbf_folds)}. The standard error of a test accuracy is
+        {100 * judge.error(best["test accuracy"]):.1f} points. The set of
+        features was settled after test accuracies had been seen (91.3 % to 91.7 % here): read the
+        best one as slightly optimistic. The stars of a review are not used:
         who gives four or five recommends, so that a machine would learn the label from its twin
         (last line). The curves are those of the review's algorithm on {curve_rows:,} training
         reviews: accuracy stays near the share of the majority while the movement falls, and the gap
@@ -218,10 +221,10 @@ def _tfidf(of: Any, **options: Any) -> Pipeline:
     return make_pipeline(FunctionTransformer(of), vectors)
 
 
-def tuned(machine: Any, grid: dict[str, list[float]], X: Any, y: np.ndarray) -> Any:
-    """The machine with the parameters that do best on three folds of these rows; not fitted."""
+def tuned(machine: Any, grid: dict[str, list[float]], X: Any, y: np.ndarray) -> tuple[Any, float]:
+    """The machine (not fitted) that does best on three folds of these rows, and how well."""
     search = GridSearchCV(machine, grid, cv=3, refit=False).fit(X, y)
-    return clone(machine).set_params(**search.best_params_)
+    return clone(machine).set_params(**search.best_params_), float(search.best_score_)
 
 
 def _curve(Z: np.ndarray, y: np.ndarray, sweeps: int) -> Any:

@@ -206,7 +206,7 @@ class Gram:
                     if part.flags.c_contiguous:
                         self._tiled.block(panels, right, part, self.threads)
                     else:
-                        entries = np.empty(part.shape, dtype)
+                        entries: np.ndarray = np.empty(part.shape, dtype)
                         part[:] = self._tiled.block(panels, right, entries, self.threads)
             return values
         j = np.arange(self.n) if j is None else j

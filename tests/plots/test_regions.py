@@ -86,7 +86,7 @@ def test_lines_are_the_boundaries_of_the_binary_machines(ax):
 def test_the_boundary_passes_between_two_classes(ax):
     X, y = make_moons(60, noise=0.1, random_state=0)
     machine = SVC(gamma=2, C=100).fit(X, y)
-    display = RegionsDisplay.from_estimator(machine, X, y, ax=ax)
+    display = RegionsDisplay.from_estimator(machine, X, y, ax=ax, grid_resolution=100)
     assert not display.ambiguous.any()
     at = [np.abs(display.xx[0] - X[:, :1]).argmin(1), np.abs(display.yy[:, 0] - X[:, 1:]).argmin(1)]
     assert np.mean(display.winner[at[1], at[0]] == y) > 0.95
@@ -117,7 +117,8 @@ def test_the_plane_holds_what_it_is_asked_to(ax):
 def test_pipelines_and_frames_are_drawn_in_their_own_units(ax):
     frame = pd.DataFrame({"width (cm)": 100 * X[:, 0], "height (cm)": X[:, 1]})
     pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear", multiclass="ovr"))
-    display = RegionsDisplay.from_estimator(pipeline.fit(frame, y), frame, y, ax=ax)
+    pipeline.fit(frame, y)
+    display = RegionsDisplay.from_estimator(pipeline, frame, y, ax=ax, grid_resolution=60)
     assert ax.get_xlabel() == "width (cm)"
     assert display.decisions.shape[-1] == 3
     assert display.ambiguous.any()
@@ -129,6 +130,8 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(ax):
     many = np.arange(90) % 4
     machine = SVC(multiclass="ovr").fit(X, many)
     with pytest.raises(ValueError, match="4 classes has 6 decision values, but decision_function"):
-        RegionsDisplay.from_estimator(machine, X, many, scheme="one-versus-one", ax=ax)
+        RegionsDisplay.from_estimator(
+            machine, X, many, scheme="one-versus-one", ax=ax, grid_resolution=20
+        )
     with pytest.raises(ValueError, match="a plane has two features"):
         RegionsDisplay.from_estimator(REST, np.hstack([X, X]), y, ax=ax)
