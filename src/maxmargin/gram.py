@@ -12,7 +12,7 @@ the result): the caller says which.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin.kept_rows import KeptRows
-from maxmargin.kernels import RBF, DotKernel, Kernel, Precomputed
+from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, run_all
 from maxmargin.tiling import tiling
 
@@ -148,11 +148,16 @@ class Gram:
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
         n = self.n if rows is None else len(rows)
+        values = np.zeros(n)
         if self._tiled:
             self.evaluations += n * len(j)
-            right = self._tiled.expand(dtype, j, self.threads)
-            return self._tiled.dot(self._packed(dtype, rows), right, coef, self.threads)[:n]
-        i, values = np.arange(self.n) if rows is None else rows, np.empty(n)
+            for some in self._parts(len(j)):
+                right = self._tiled.expand(dtype, j[some], self.threads)
+                for left, panels in self._lefts(dtype, rows):
+                    product = self._tiled.dot(panels, right, coef[some], self.threads)
+                    values[left] += product[: left.stop - left.start]
+            return values
+        i = np.arange(self.n) if rows is None else rows
 
         def fill(start: int, stop: int) -> None:
             tile = self._evaluate(i[start:stop], j, dtype)
@@ -194,8 +199,16 @@ class Gram:
         values = np.empty((len(i), columns), dtype) if out is None else out
         if self._tiled and len(i) > 1:  # a tile makes many rows at once
             self.evaluations += len(i) * columns
-            right = self._tiled.expand(dtype, i, self.threads)
-            return self._tiled.block(self._packed(dtype, j), right, values, self.threads)
+            for some in self._parts(len(i)):
+                right = self._tiled.expand(dtype, i[some], self.threads)
+                for left, panels in self._lefts(dtype, j):
+                    part = values[some, left]
+                    if part.flags.c_contiguous:
+                        self._tiled.block(panels, right, part, self.threads)
+                    else:
+                        entries: np.ndarray = np.empty(part.shape, dtype)
+                        part[:] = self._tiled.block(panels, right, entries, self.threads)
+            return values
         j = np.arange(self.n) if j is None else j
 
         def fill(start: int, stop: int) -> None:
@@ -213,11 +226,28 @@ class Gram:
             self._panels[dtype] = self._tiled.pack(dtype, None, self.threads)
         return self._panels[dtype]
 
+    def _lefts(self, dtype: type, rows: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
+        """Rows as the tile wants them: at once, or in parts if that were a wider copy of X."""
+        n = self.n if rows is None else len(rows)
+        if np.dtype(dtype).itemsize <= self.X.dtype.itemsize:
+            yield slice(0, n), self._packed(dtype, rows)
+            return
+        rows = np.arange(n) if rows is None else rows
+        for part in self._parts(n):
+            yield part, self._packed(dtype, rows[part])
+
+    def _parts(self, n: int) -> list[slice]:
+        """So many of n rows at a time that they have about TILE_ENTRIES entries."""
+        step = max(64, TILE_ENTRIES // self.X.shape[1])
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
     def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:
         """K[i, j] by the kernel itself."""
         self.evaluations += len(i) * len(j)
         if isinstance(self.kernel, Precomputed):
             return self.X[np.ix_(i, j)].astype(dtype, copy=False)
+        if isinstance(self.kernel, Vectorized | Pairwise):  # their rows as they were given
+            return self.kernel(self.X[i], self.X[j]).astype(dtype, copy=False)
         A, B = self._data(dtype, i), self._data(dtype, j)
         if isinstance(self.kernel, DotKernel):
             dot = safe_sparse_dot(A, B.T, dense_output=True)

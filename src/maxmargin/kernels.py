@@ -91,7 +91,8 @@ def gamma_of(rule: str, X: Any, weights: np.ndarray | None = None) -> float:
     if rule == "auto":
         return 1.0 / X.shape[1]
     if weights is None and not sp.issparse(X):
-        mean, step = X.mean(dtype=np.float64), 1 << 16  # rows at a time: X may be a memmap
+        mean = X.mean(dtype=np.float64)
+        step = max(1, (1 << 20) // X.shape[1])  # rows at a time: X may be a memmap, or float32
         parts = (np.sum((X[i : i + step] - mean) ** 2) for i in range(0, len(X), step))
         variance = float(sum(parts)) / X.size
     else:
@@ -195,12 +196,19 @@ class Laplacian(Kernel):
     gamma: Gamma = "scale"
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        distance = manhattan_distances(X, Z)
+        distance = manhattan_distances(short_indices(X), short_indices(Z))
         distance *= -number(self.gamma)
         return np.exp(distance, out=distance)
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
+
+
+def short_indices(X: Any) -> Any:
+    """X with 32-bit indices if it is sparse: scikit-learn's Manhattan distances take no others."""
+    if not sp.issparse(X) or X.indices.dtype == np.int32:
+        return X
+    return sp.csr_array((X.data, np.int32(X.indices), np.int32(X.indptr)), X.shape)
 
 
 @dataclass(frozen=True)
@@ -258,7 +266,7 @@ class Scaled(Kernel):
 class Vectorized(Kernel):
     """A user's function of two blocks: `function(X, Z)` returns the (rows of X, rows of Z) block.
 
-    It is called on blocks of rows, never on the whole training set twice.
+    It is called on blocks of up to 2²⁰ pairs: the whole matrix is asked for only if it is small.
     """
 
     function: Callable[[Any, Any], np.ndarray]

@@ -48,7 +48,7 @@ class Recorder:
 def test_scores_are_watched_as_they_come(machine):
     metric = "accuracy" if machine in CLASSIFIERS else "r2"
     monitor = ScoringMonitor(scoring=metric)
-    fitted = machine.set_callbacks(monitor).fit(X, y)
+    fitted = clone(machine).set_callbacks(monitor).fit(X, y)
     records = monitor.get_logs().data
     scores = [record[metric] for record in records]
     assert np.all(np.isfinite(scores))
@@ -56,13 +56,11 @@ def test_scores_are_watched_as_they_come(machine):
     (whole,) = [record for record in records if record["task_name"] == "fit"]
     assert whole[metric] == fitted.score(X, y)
     assert len(monitor.get_logs(select="all")) == 1  # nothing of its inner fits is told
-    machine.set_callbacks()
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_progress_bar_of_scikit_learn(machine, capsys):
-    machine.set_callbacks(ProgressBar()).fit(X, y)
-    machine.set_callbacks()
+    clone(machine).set_callbacks(ProgressBar()).fit(X, y)
     assert f"{type(machine).__name__} - fit" in capsys.readouterr().out
 
 
@@ -109,8 +107,7 @@ def test_callbacks_inside_a_search():
 
 @pytest.mark.parametrize("machine", MACHINES, ids=str)
 def test_verbose_draws_the_violation_falling_to_tol(machine, capsys):
-    machine.set_params(verbose=1).fit(X, y)
-    machine.set_params(verbose=0)
+    clone(machine).set_params(verbose=1).fit(X, y)
     out, err = capsys.readouterr()
     assert not out
     assert type(machine).__name__ in err

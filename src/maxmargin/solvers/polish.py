@@ -44,13 +44,16 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         beta[F] = np.where(room <= share, bound, beta[F] + share * delta)
         free[F] = room > share
         gradient = exact_gradient(problem, gram, beta)
-        if share == 1:
-            free[problem.worst(beta, gradient)] = True
-        violation = problem.violation(beta, gradient)
+        violation, worst = problem.violation(beta, gradient), problem.worst(beta, gradient)
+        rounding = share == 1 and free[worst].all() and violation > 0.1 * best
         if violation < best:
             offsets = problem.offsets(beta, gradient)
             best = violation
             solution = replace(solution, beta=beta.copy(), gradient=gradient, offsets=offsets)
+        if rounding:
+            break
+        if share == 1:
+            free[worst] = True
     return solution
 
 
