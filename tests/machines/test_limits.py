@@ -61,7 +61,8 @@ def test_out_of_iterations(machine):
         with pytest.warns(ConvergenceWarning, match="out of iterations.*raise max_iter, scale"):
             machine.fit(X, y)
         assert_usable(machine, Status.OUT_OF_ITERATIONS)
-        assert np.max(machine.n_iter_) <= limit
+        last_pass = isinstance(machine, LinearSVC | LinearSVR)  # one that has begun is finished
+        assert np.max(machine.n_iter_) <= limit + last_pass
 
 
 @pytest.mark.small

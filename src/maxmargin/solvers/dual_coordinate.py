@@ -79,6 +79,8 @@ class DualCoordinateDescent(LinearSolver):
         target = 0.0
         while True:
             w, visited = state.now.coef.copy(), 0
+            remaining = self.max_iter - state.passes if self.max_iter >= 0 else np.inf
+            most = int(min(PASSES, max(remaining, 1)) * rows.n)
             memory["total"], memory["mean_score"] = state.beta.sum(), dot(mean, w)
             while True:
                 visited += sweeps(
@@ -91,11 +93,11 @@ class DualCoordinateDescent(LinearSolver):
                     order,
                     memory,
                     target,
-                    min(chunk, PASSES * rows.n - visited) if target else 1,
+                    min(chunk, most - visited) if target else 1,
                 )
                 violation = float(memory["violation"][0])
                 target = target or 0.1 * violation  # the first sweep sees how far there is to go
-                if violation <= target or visited >= PASSES * rows.n:
+                if violation <= target or visited >= most:
                     break
                 yield False
             state.passes += visited / rows.n
