@@ -20,15 +20,20 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from maxmargin.certificate import ApproximateCertificate, Certificate
 from maxmargin.features import Nystroem, RandomFourierFeatures
-from maxmargin.features.base import ERROR_SEED, KernelFeatures, kernel_error, sampled
+from maxmargin.features.base import (
+    ERROR_SAMPLE,
+    ERROR_SEED,
+    KernelFeatures,
+    kernel_error,
+    sampled,
+)
 from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.tasks import Task
 from maxmargin.resources import thread_count
-from maxmargin.solvers import FeatureDescent
+from maxmargin.solvers import FeatureNewton
 
-ERROR_SAMPLE = 500  # rows on which the kernel's error is measured
 ROWS = 16384  # predicted at a time, with features that are not ours
 
 
@@ -53,7 +58,9 @@ class ApproximableMachine(KernelMachine):
     def _fit_features(self, X: Any, sample_weight: np.ndarray | None) -> None:
         """φ of the bound kernel, and how far K̂ is from K on some rows."""
         self._kernel_ = self._kernel().bind(X, sample_weight)
-        self.features_ = self._transformer(self._kernel_).fit(X)
+        present = slice(None) if sample_weight is None else sample_weight > 0
+        whole = sample_weight is None or bool(np.all(present))
+        self.features_ = self._transformer(self._kernel_).fit(X if whole else X[present])
         rows = sampled(X.shape[0], ERROR_SAMPLE, check_random_state(ERROR_SEED))
         Z = self.features_.transform(X[rows])
         Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
@@ -90,7 +97,7 @@ class ApproximableMachine(KernelMachine):
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         if not isinstance(matrix, FeatureGram):
             return super()._solver(time_left, matrix)
-        return FeatureDescent(tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+        return FeatureNewton(tol=self.tol, max_iter=self.max_iter, max_time=time_left)
 
     def _finish(self, task: Task, matrix: Any, solution: Any) -> Any:
         if isinstance(matrix, FeatureGram):
@@ -106,7 +113,7 @@ class ApproximableMachine(KernelMachine):
         model: Callable[[list], dict],
     ) -> list[Any]:
         """The approximate problems; and then, to refine them, the exact ones from there."""
-        self.__dict__.pop("_descents", None)
+        self.__dict__.pop("n_samples_seen_", None)
         self._approximate_ = self.approximation is not None
         self._criterion = "relative duality gap" if self._approximate_ else "KKT violation"
         if not self._approximate_:
@@ -114,8 +121,9 @@ class ApproximableMachine(KernelMachine):
 
         def with_weights(standing: list) -> dict:
             """The model's attributes, and w of every problem."""
-            pairs = zip(tasks, standing, strict=True)
-            return {**model(standing), "feature_coef_": np.array([weights(*p) for p in pairs])}
+            none = np.zeros(tasks[0].matrix().columns)
+            weights = [getattr(where, "weights", none) for where in standing]
+            return {**model(standing), "feature_coef_": np.array(weights)}
 
         self.__dict__.pop("support_vectors_", None)
         together = len(tasks) > 1
@@ -171,9 +179,3 @@ class ApproximableMachine(KernelMachine):
         ]
         return np.vstack(parts) + self.intercept_
 
-
-def weights(task: Any, where: Any) -> np.ndarray:
-    """w of a problem from where it stands."""
-    beta, _ = task.coefficients(where)
-    rows = task.problem.rows
-    return task.matrix().weights(beta if rows is None else np.bincount(rows, beta))
