@@ -24,10 +24,15 @@ from maxmargin.problem import DualProblem, Solution, Status
 
 
 def primal_value(
-    problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
+    problem: DualProblem,
+    beta: np.ndarray,
+    gradient: np.ndarray,
+    offsets: np.ndarray,
+    quadratic: float | None = None,
 ) -> float:
-    """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
+    """P at w = Σ β_i φ(x_i) and the given offsets; or at another w, given G and ½‖w‖² of it."""
+    if quadratic is None:
+        quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
     b = offsets[problem.group] if problem.n_groups else 0.0
     residual = -(gradient + b)  # what one more unit of β_i would gain
     bound = np.where(residual > 0, problem.upper, problem.lower)
@@ -83,9 +88,13 @@ class Certificate:
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         beta, gradient = solution.beta, solution.gradient
+        of_model, dual = None, -problem.objective(beta, gradient)
+        if solution.quadratic is not None:
+            of_model, of_beta = solution.quadratic
+            dual = -float(problem.linear @ beta) - of_beta
         return cls.from_values(
-            primal=primal_value(problem, beta, gradient, solution.offsets),
-            dual=-problem.objective(beta, gradient),
+            primal=primal_value(problem, beta, gradient, solution.offsets, of_model),
+            dual=dual,
             kkt_violation=problem.violation(beta, gradient),
             status=solution.status,
             n_iter=solution.n_iter,

@@ -1,8 +1,13 @@
 """The machine with features: a solution of few rows, then proximal Newton steps, then the proof.
 
 See `proximal_newton` for the steps. A few of the rows give the first w and b, roughly; eight times
-as many the next, and so on up to all. After every proximal step β is made feasible and its gap is
-computed from scratch, in float64: that is what ends the solve, and what is returned.
+as many the next, and so on up to all. After every proximal step β is made feasible, and
+
+    P(w, b) − D(β),   P = ½‖w‖² + the loss,   D = −pᵀβ − ½‖Zᵀβ‖²
+
+is the gap. w = Zᵀβ holds in the limit only: the loss of a million rows feels a difference that
+neither w nor β does. So the model is w itself, and β the proof. Once the gap is small enough, all
+of it is computed again from w and β alone, in float64.
 """
 
 from __future__ import annotations
@@ -33,9 +38,15 @@ CONVERGED = Ending(Status.CONVERGED, "relative duality gap ≤ tol")
 
 @dataclass
 class FeatureState(State):
-    """Where a solve stands: the β that was last proven, with its w = Zᵀβ."""
+    """Where a solve stands: the model w, its gradient, and a feasible β with Zᵀβ, its proof."""
 
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    image: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def quadratic(self) -> tuple[float, float]:
+        """½‖w‖² and ½‖Zᵀβ‖²."""
+        return 0.5 * float(self.weights @ self.weights), 0.5 * float(self.image @ self.image)
 
 
 @dataclass(frozen=True)
@@ -51,20 +62,22 @@ class FeatureProgress(Progress):
         return self.gap / scale if 0 < scale < np.inf else self.gap
 
     @classmethod
-    def of(cls, state: State, tol: float, step: Any = None) -> FeatureProgress:
+    def of(cls, state: Any, tol: float, step: Any = None) -> FeatureProgress:
         """With the best offset there is: on the way, the one that β implies can be far off."""
-        assert isinstance(state, FeatureState)
         problem, beta, gradient = state.problem, state.beta, state.gradient
         offsets = np.array([best_offset(problem, gradient)] if problem.n_groups else [])
-        gap = primal_value(problem, beta, gradient, offsets) + problem.objective(beta, gradient)
-        told = super().of(state, tol)
-        assert isinstance(told, FeatureProgress)
-        return replace(told, gap=gap, offsets=offsets, weights=state.weights)
+        of_model, of_beta = state.quadratic
+        dual = -float(problem.linear @ beta) - of_beta
+        primal = primal_value(problem, beta, gradient, offsets, of_model)
+        told: Any = super().of(state, tol)
+        return replace(
+            told, objective=dual, gap=primal - dual, offsets=offsets, weights=state.weights
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FeatureSolution(Solution):
-    """With w = Zᵀβ, which is the model."""
+    """With the model's w."""
 
     weights: np.ndarray
 
@@ -96,7 +109,7 @@ class FeatureNewton:
     ) -> FeatureSolution:
         """Minimise the dual of a `FeatureGram`; otherwise as `Solver.solve`."""
         state = FeatureState(problem, gram, problem.feasible(), problem.linear.copy(), np.float64)
-        state.weights = np.zeros(gram.columns)
+        state.weights = state.image = np.zeros(gram.columns)
         state.most_steps = MOST_STEPS if self.max_iter < 0 else self.max_iter
         state.most_seconds = np.inf if self.max_time is None else self.max_time
         run = Run(state, self.tol, observe)
@@ -112,6 +125,7 @@ class FeatureNewton:
             seconds=state.seconds,
             history=np.array(run.history, HISTORY),
             why=why,
+            quadratic=state.quadratic,
             weights=state.weights,
         )
 
@@ -123,25 +137,27 @@ class Run:
         self.state, self.tol, self.observe = state, tol, observe
         self.history: list[tuple] = []
         self.small = state.gram.dtype == np.float64
+        self.newton: ProximalNewton | None = None
 
     def go(self, start: np.ndarray | None) -> Ending:
         """From a dual point, or from nothing."""
         problem, gram = self.state.problem, self.state.gram
-        newton: ProximalNewton | None = None
         try:
             if start is None:
-                newton = ProximalNewton(problem, gram, *self.from_fewer_rows())
-                return self.climb(newton)
-            told = self.prove(problem.feasible(start))
-            if self.settled(told):
-                return CONVERGED
-            b = float(told.offsets[0]) if problem.n_groups else 0.0
-            newton = ProximalNewton(problem, gram, told.weights, b, NEAR, told.state.beta)
-            return self.climb(newton)
+                self.newton = ProximalNewton(problem, gram, *self.from_fewer_rows())
+            else:
+                beta = problem.feasible(start)
+                told = self.prove(beta, image(problem, gram, beta))
+                if told.distance <= self.tol:
+                    return CONVERGED
+                b = float(told.offsets[0]) if problem.n_groups else 0.0
+                self.newton = ProximalNewton(problem, gram, told.weights, b, NEAR, beta)
+            ending = self.climb(self.newton)
         except KeyboardInterrupt:
-            if newton is not None and not self.history:
-                self.prove(feasible(newton))
-            return STOPPED
+            ending = STOPPED
+        if ending is not CONVERGED and self.newton is not None:
+            self.best_of_two(self.newton)
+        return ending
 
     def from_fewer_rows(self) -> tuple[np.ndarray, float, float]:
         """w, b and the width to begin with."""
@@ -165,7 +181,10 @@ class Run:
         for done in newton.rounds():
             full = state.steps >= state.most_steps
             if done or full or self.late or (newton.gap <= self.tol and not self.small):
-                told = self.prove(feasible(newton))
+                told = self.look(newton)
+                if told.distance <= self.tol:
+                    told = self.prove(state.beta, newton.w)
+                self.history.append(told.record())
                 stop = self.observe is not None and self.observe(told)
                 measure = told.violation if self.small else told.distance
                 idle = 0 if measure < 0.9 * best else idle + 1
@@ -189,15 +208,29 @@ class Run:
         """Whether the time is over."""
         return self.state.seconds >= self.state.most_seconds
 
-    def prove(self, beta: np.ndarray) -> FeatureProgress:
-        """Its w, its gradient and its gap, from scratch."""
+    def look(self, newton: ProximalNewton) -> FeatureProgress:
+        """What Newton's method has come to, as far as it is known."""
+        state, beta = self.state, feasible(newton)
+        change = image(state.problem, state.gram, beta - newton.beta)
+        state.beta, state.image, state.weights = beta, newton.image + change, newton.w
+        state.gradient = state.problem.on_variables(newton.scores) + state.problem.linear
+        return FeatureProgress.of(state, self.tol)
+
+    def prove(self, beta: np.ndarray, w: np.ndarray) -> FeatureProgress:
+        """The gap of a feasible β and a model w, from nothing else."""
         state = self.state
-        state.beta, state.weights = beta, image(state.problem, state.gram, beta)
-        scores = state.gram.scores(state.weights)
-        state.gradient = state.problem.on_variables(scores) + state.problem.linear
-        told = FeatureProgress.of(state, self.tol)
-        self.history.append(told.record())
-        return told
+        state.beta, state.weights = beta, w
+        state.image = image(state.problem, state.gram, beta)
+        state.gradient = state.problem.on_variables(state.gram.scores(w)) + state.problem.linear
+        return FeatureProgress.of(state, self.tol)
+
+    def best_of_two(self, newton: ProximalNewton) -> None:
+        """Before the end w can be worse than Zᵀβ: the better one is the model."""
+        beta = feasible(newton)
+        first = self.prove(beta, newton.w)
+        second = self.prove(beta, self.state.image)
+        if first.gap < second.gap:
+            self.prove(beta, newton.w)
 
     def settled(self, told: FeatureProgress) -> bool:
         """Whether there is nothing more to do."""
