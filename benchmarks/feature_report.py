@@ -83,9 +83,10 @@ def heading() -> str:
         f"{date.today()}, {model}, {os.cpu_count()} cores; Python {platform.python_version()}, "
         f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}, "
         f"maxmargin {maxmargin.__version__}.\n\n"
-        "`scikit-learn nystroem` is `make_pipeline(Nystroem, LinearSVC)` with its defaults; ours is "
-        "`SVC(approximation=...)` with its own, a relative duality gap of 0.001 (for the problem "
-        "with the features, which is what the certificate says). Budgets and memory are in MB."
+        "`scikit-learn nystroem` is `make_pipeline(Nystroem, LinearSVC)` with its defaults; ours "
+        "is `SVC(approximation=...)` with its own, a relative duality gap of 0.001 (for the "
+        "problem with the features, which is what the certificate says). Budgets and memory are "
+        "in MB."
     )
 
 

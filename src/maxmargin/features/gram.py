@@ -4,9 +4,10 @@ With φ(x) = Mᵀv(x) (see `KernelFeatures`) the n × D matrix Z need not exist 
 
     Zw = V(Mw),        Zᵀβ = Mᵀ(Vᵀβ),
 
-and only the few rows of Z that a Newton step is about are ever multiplied by M. As many rows of V
-are kept in memory as the budget allows, drawn by lot; the others are computed anew, tile by tile,
-each time they are asked for. Nothing is written to disk.
+and only the few rows of Z that a Newton step is about are ever multiplied by M; but if many
+problems share the rows, each is multiplied once, and V is Z. As many rows of V are kept in memory
+as the budget allows, drawn by lot; the others are computed anew, tile by tile, each time they are
+asked for. Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class FeatureGram:
     cache_size : float or None
         Budget for the features in MB; None takes a quarter of the memory that is free.
     threads : int or None
+    shared : bool
+        Whether many problems will be about these rows.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class FeatureGram:
         *,
         cache_size: float | None = None,
         threads: int | None = None,
+        shared: bool = False,
     ) -> None:
         self.kernel, self.X, self.features = kernel, X, features
         self.n = X.shape[0]
@@ -72,12 +76,15 @@ class FeatureGram:
         self.threads = threads or available_cores()
         self.evaluations = 0
         self.dtype: type = np.float32
-        self._mixing = features.mixing if isinstance(features, KernelFeatures) else None
+        mixing = features.mixing if isinstance(features, KernelFeatures) else None
+        self._mixing = None if shared else mixing  # M, of those who ask
+        self._mixed = mixing if shared else None  # M, of what is kept
         width = self._values(np.arange(1)).shape[1]
         self.columns = width if self._mixing is None else self._mixing.shape[1]
         budget = available_memory() // 4 if cache_size is None else int(cache_size * 2**20)
         if self.n * width <= SMALL and 8 * self.n * width <= budget:
             self.dtype = np.float64
+        self._mixed = None if self._mixed is None else self._mixed.astype(self.dtype)
         self.step = max(1, TILE_ENTRIES // width)  # rows of a tile
         line = width * np.dtype(self.dtype).itemsize
         if budget < min(self.step, self.n) * line:
@@ -93,7 +100,7 @@ class FeatureGram:
     def _keep(self, count: int, width: int) -> None:
         """Compute and keep the values of `count` rows, by lot."""
         self.resident = count
-        self._kept = np.empty((count, width), self.dtype)
+        self._kept: np.ndarray = np.empty((count, width), self.dtype)
         self._line = np.full(self.n, -1, np.int32)  # where the values of a row are kept
         kept = np.sort(np.random.default_rng(0).permutation(self.n)[:count])
         self._line[kept] = np.arange(count)
@@ -114,6 +121,8 @@ class FeatureGram:
             values = self.features.transform(X)
             values = values.toarray() if sp.issparse(values) else np.asarray(values)
         self.evaluations += values.size
+        if self._mixed is not None:
+            values = values @ self._mixed
         return values.astype(self.dtype, copy=False)
 
     def _each(self, fill: Any, count: int) -> None:
@@ -188,22 +197,26 @@ class FeatureGram:
 
     def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """φ of some rows, in blocks."""
-        mixing = None if self._mixing is None else self._mixing.astype(self.dtype)
         step = max(self.step, BLOCK_BYTES // (self._kept.shape[1] * self._kept.itemsize))
+        mixing: np.ndarray | None = self._mixing
+        mixing = None if mixing is None else mixing.astype(self.dtype)
         for start in range(0, len(rows), step):
-            numbers = self.numbers[rows[start : start + step]]
-            lines = self._line[numbers]
-            values = self._kept[np.maximum(lines, 0)] if self.resident else None
-            missing = np.flatnonzero(lines < 0)
-            if values is None:
-                values = np.empty((len(numbers), self._kept.shape[1]), self.dtype)
-            out = values
-
-            def fill(some: slice, out=out, numbers=numbers, missing=missing) -> None:
-                out[missing[some]] = self._values(numbers[missing[some]])
-
-            self._each(fill, len(missing))
+            values = self._gather(self.numbers[rows[start : start + step]])
             yield values if mixing is None else values @ mixing
+
+    def _gather(self, numbers: np.ndarray) -> np.ndarray:
+        """v of some rows of X, from memory where it is."""
+        lines = self._line[numbers]
+        missing = np.flatnonzero(lines < 0)
+        values: np.ndarray = np.empty((len(numbers), self._kept.shape[1]), self.dtype)
+        if len(missing) < len(numbers):
+            np.take(self._kept, np.maximum(lines, 0), axis=0, out=values, mode="clip")
+
+        def fill(some: slice) -> None:
+            values[missing[some]] = self._values(numbers[missing[some]])
+
+        self._each(fill, len(missing))
+        return values
 
     def _shares(self, count: int) -> list[slice]:
         """range(count) in as many parts as there are threads."""

@@ -20,6 +20,8 @@ from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
 from maxmargin.resources import one_blas_thread
 from maxmargin.tiling import tiling
 
+KINDS: tuple[type, ...] = (np.float32, np.float64)
+
 
 class Nystroem(KernelFeatures):
     """Features by landmarks: the projection on the span of some of the rows, for any kernel.
@@ -32,8 +34,9 @@ class Nystroem(KernelFeatures):
     kernel : as for `SVC`, except "precomputed"
     degree, gamma, coef0 : parameters of the named kernels
     landmarks : {"uniform", "kmeans++", "leverage"}, default="uniform"
-        Which rows, all different: any; far from each other; or those that a first choice explains worst (by
-        approximate ridge leverage scores). With care, but from ten times as many rows only.
+        Which rows, all different: any; far from each other; or those that a first choice explains
+        worst (by approximate ridge leverage scores). With care, but from ten times as many rows
+        only.
     threshold : float, default=1e-6
         Eigenvalues of K_mm below this share of the largest are dropped: float32 knows nothing
         of them. So there can be fewer columns than landmarks.
@@ -117,8 +120,9 @@ class Nystroem(KernelFeatures):
         self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
         self._n_features_out = int(kept.sum())
         self._tiling = tiling(self.kernel_, self.landmarks_)
-        kinds = (np.float32, np.float64) if self._tiling else ()
-        self._panels = {kind: self._tiling.pack(kind, None, 1) for kind in kinds}
+        self._panels: dict[type, np.ndarray] = {}
+        if self._tiling:
+            self._panels = {kind: self._tiling.pack(kind, None, 1) for kind in KINDS}
 
     def basis(self, X: Any, dtype: type = np.float32) -> np.ndarray:
         """The kernel with every landmark."""

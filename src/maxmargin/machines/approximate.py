@@ -34,6 +34,7 @@ from maxmargin.machines.tasks import Task
 from maxmargin.resources import thread_count
 from maxmargin.solvers import FeatureNewton
 
+ROUGH = 0.01  # relative gap that is enough for where the exact machine begins
 ROWS = 16384  # predicted at a time, with features that are not ours
 
 
@@ -53,14 +54,15 @@ class ApproximableMachine(KernelMachine):
         if self.approximation is None:
             return super()._gram(X, sample_weight)
         self._fit_features(X, sample_weight)
-        return self._feature_gram(X)
+        return self._feature_gram(X, shared=len(getattr(self, "classes_", ())) > 2)
 
     def _fit_features(self, X: Any, sample_weight: np.ndarray | None) -> None:
         """φ of the bound kernel, and how far K̂ is from K on some rows."""
         self._kernel_ = self._kernel().bind(X, sample_weight)
-        present = slice(None) if sample_weight is None else sample_weight > 0
-        whole = sample_weight is None or bool(np.all(present))
-        self.features_ = self._transformer(self._kernel_).fit(X if whole else X[present])
+        present = X
+        if sample_weight is not None and not sample_weight.all():
+            present = X[np.flatnonzero(sample_weight)]
+        self.features_ = self._transformer(self._kernel_).fit(present)
         rows = sampled(X.shape[0], ERROR_SAMPLE, check_random_state(ERROR_SEED))
         Z = self.features_.transform(X[rows])
         Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
@@ -85,19 +87,21 @@ class ApproximableMachine(KernelMachine):
             self.n_components, kernel=kernel, random_state=0 if seed is None else seed
         )
 
-    def _feature_gram(self, X: Any) -> FeatureGram:
+    def _feature_gram(self, X: Any, shared: bool = False) -> FeatureGram:
         return FeatureGram(
             self._kernel_,
             X,
             self.features_,
             cache_size=self.cache_size,
             threads=thread_count(self.n_jobs),
+            shared=shared,
         )
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         if not isinstance(matrix, FeatureGram):
             return super()._solver(time_left, matrix)
-        return FeatureNewton(tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+        tol = max(self.tol, ROUGH) if self.refine else self.tol
+        return FeatureNewton(tol=tol, max_iter=self.max_iter, max_time=time_left)
 
     def _finish(self, task: Task, matrix: Any, solution: Any) -> Any:
         if isinstance(matrix, FeatureGram):
@@ -178,4 +182,3 @@ class ApproximableMachine(KernelMachine):
             for start in range(0, X.shape[0], ROWS)
         ]
         return np.vstack(parts) + self.intercept_
-

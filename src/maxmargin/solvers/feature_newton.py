@@ -31,7 +31,7 @@ NEAR = 0.2  # over how much of the margin the hinge is round where w is nearly r
 FEWEST = 4000  # rows to begin with, and
 LEVEL = 8  # how many times more there are in the next set
 ROUGH = 0.1  # relative gap that is enough for fewer rows
-SETTLED = 1e-9  # KKT violation to which small problems are solved, for it costs nothing
+SETTLED = 1e-11  # KKT violation to which small problems are solved, for it costs nothing
 PATIENCE = 5  # proximal steps without any gain
 CONVERGED = Ending(Status.CONVERGED, "relative duality gap ≤ tol")
 
@@ -40,6 +40,7 @@ CONVERGED = Ending(Status.CONVERGED, "relative duality gap ≤ tol")
 class FeatureState(State):
     """Where a solve stands: the model w, its gradient, and a feasible β with Zᵀβ, its proof."""
 
+    gram: Any
     weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
     image: np.ndarray = field(default_factory=lambda: np.zeros(0))
 

@@ -126,11 +126,13 @@ class ProximalNewton:
         gram, delta, g = self.gram, self.delta, self.slope
         size = len(g)
         if len(rows) < size:
-            Z = np.vstack([np.empty((0, gram.columns)), *gram.blocks(rows)])
-            Z = np.column_stack([Z, np.full(len(rows), self.kappa)])
-            H = Z @ Z.T
+            if len(rows) == 0:
+                return g
+            Z = np.vstack(list(gram.blocks(rows)))
+            Z = np.column_stack([Z, np.full(len(rows), self.kappa, Z.dtype)])
+            H = (Z @ Z.T).astype(np.float64)
             H[np.diag_indices_from(H)] += delta
-            return g - Z.T @ solved(H, Z @ g) if len(rows) else g
+            return g - solved(H, Z @ g.astype(Z.dtype)).astype(Z.dtype) @ Z
         self._update(rows)
         H = self.matrix.copy(order="F")
         H[np.diag_indices_from(H)] += delta
