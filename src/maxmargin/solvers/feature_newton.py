@@ -28,7 +28,7 @@ from maxmargin.solvers.state import State
 
 MOST_STEPS = 1000
 NEAR = 0.2  # over how much of the margin the hinge is round where w is nearly right
-FEWEST = 4000  # rows to begin with, and
+FEWEST = 500  # rows to begin with, and
 LEVEL = 8  # how many times more there are in the next set
 ROUGH = 0.1  # relative gap that is enough for fewer rows
 SETTLED = 1e-11  # KKT violation to which small problems are solved, for it costs nothing

@@ -128,11 +128,13 @@ class ProximalNewton:
         if len(rows) < size:
             if len(rows) == 0:
                 return g
-            Z = np.vstack(list(gram.blocks(rows)))
-            Z = np.column_stack([Z, np.full(len(rows), self.kappa, Z.dtype)])
-            H = (Z @ Z.T).astype(np.float64)
+            parts = list(gram.blocks(rows))
+            Z = parts[0] if len(parts) == 1 else np.vstack(parts)
+            syrk = ssyrk if Z.dtype == np.float32 else dsyrk
+            H = syrk(1.0, Z.T, trans=1, lower=1).astype(np.float64) + self.kappa**2
             H[np.diag_indices_from(H)] += delta
-            return g - solved(H, Z @ g.astype(Z.dtype)).astype(Z.dtype) @ Z
+            x = solved(H, Z @ g[:-1].astype(Z.dtype) + self.kappa * g[-1])
+            return g - np.append(x.astype(Z.dtype) @ Z, self.kappa * x.sum())
         self._update(rows)
         H = self.matrix.copy(order="F")
         H[np.diag_indices_from(H)] += delta
