@@ -26,6 +26,7 @@ COLUMNS = (
     "rows",
     "method",
     "components",
+    "seed",
     "budget",
     "seconds",
     "accuracy",
@@ -96,11 +97,11 @@ def findings(name: str, frame: pd.DataFrame) -> str:
         return ""
     told = []
     for case, runs in frame.groupby("case", sort=False):
-        by = runs.set_index("method")
+        by = runs.groupby("method").mean(numeric_only=True)
         if name == "speed" and {"maxmargin nystroem", "scikit-learn nystroem"} <= set(by.index):
             ours, theirs = by.loc["maxmargin nystroem"], by.loc["scikit-learn nystroem"]
             ratio, more = theirs.seconds / ours.seconds, ours.accuracy - theirs.accuracy
-            told.append(f"{case}: {ratio:.1f} times as fast, accuracy {more:+.4f}.")
+            told.append(f"{case}: {ratio:.1f} times as fast, accuracy {more:+.5f} (means).")
         elif name == "refine":
             cold, warm = by.loc["maxmargin exact"].seconds, by.loc["maxmargin refined"].seconds
             verdict = "faster than" if warm < cold else "slower than"
@@ -137,5 +138,5 @@ def figure(frame: pd.DataFrame, path: Path) -> None:
     axes.set(xscale="log", xlabel="seconds to train", ylabel="accuracy on held-out rows")
     axes.set_title(f"{frame.case.iloc[0]}, {frame.rows.iloc[0]:,} rows; the numbers are D")
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="lower right")
     plt.savefig(path, dpi=150)

@@ -202,7 +202,18 @@ class FeatureGram:
         mixing = None if mixing is None else mixing.astype(self.dtype)
         for start in range(0, len(rows), step):
             values = self._gather(self.numbers[rows[start : start + step]])
-            yield values if mixing is None else values @ mixing
+            yield values if mixing is None else self._times(values, mixing)
+
+    def _times(self, values: np.ndarray, mixing: np.ndarray) -> np.ndarray:
+        """values @ mixing, on threads of our own."""
+        out = np.empty((len(values), mixing.shape[1]), values.dtype)
+
+        def fill(some: slice) -> None:
+            np.matmul(values[some], mixing, out=out[some])
+
+        with one_blas_thread():
+            run_all(fill, [(s,) for s in self._shares(len(out))], self.threads)
+        return out
 
     def _gather(self, numbers: np.ndarray) -> np.ndarray:
         """v of some rows of X, from memory where it is."""

@@ -12,7 +12,6 @@ of it is computed again from w and β alone, in float64.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -114,7 +113,7 @@ class FeatureNewton:
         state.most_steps = MOST_STEPS if self.max_iter < 0 else self.max_iter
         state.most_seconds = np.inf if self.max_time is None else self.max_time
         run = Run(state, self.tol, observe)
-        with one_blas_thread() if gram.threads == 1 else nullcontext():
+        with one_blas_thread():  # many small products: threads of its own only get in the way
             status, why = run.go(start)
         return FeatureSolution(
             beta=state.beta,
@@ -164,16 +163,16 @@ class Run:
         """w, b and the width to begin with."""
         problem, gram = self.state.problem, self.state.gram
         w, b, width = np.zeros(gram.columns), 0.0, WIDTH
-        size = gram.n
-        while size >= LEVEL * FEWEST:
-            size //= LEVEL
-        while size < gram.n and not self.late:
+        sizes = [gram.n]
+        while sizes[-1] >= LEVEL * FEWEST:
+            sizes.append(sizes[-1] // LEVEL)
+        for size in sizes[:0:-1]:
             rows = gram.lot(size)
             newton = ProximalNewton(part(problem, rows), gram.take(rows, gram.threads), w, b, width)
             for _ in newton.rounds():
                 if newton.gap <= ROUGH or self.late:
                     break
-            w, b, width, size = newton.w, newton.b, NEAR, size * LEVEL
+            w, b, width = newton.w, newton.b, NEAR
         return w, b, width
 
     def climb(self, newton: ProximalNewton) -> Ending:

@@ -42,6 +42,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from maxmargin.problem import DualProblem
+from maxmargin.resources import run_all
 
 WIDTH = 0.5  # δC: over how much of the margin the hinge is round
 SHRINK = 0.7  # of δ, from one proximal step to the next
@@ -151,8 +152,8 @@ class ProximalNewton:
         for sign in (1, -1):
             some = np.flatnonzero(sign * change > 0)
             for Z in self.gram.blocks(np.repeat(some, np.abs(change[some]))):
-                syrk = ssyrk if Z.dtype == np.float32 else dsyrk
-                self.matrix[:-1, :-1] += syrk(sign, Z.T, lower=1)
+                for product in products(Z, self.gram.threads):
+                    self.matrix[:-1, :-1] += sign * product
                 self.matrix[-1, :-1] += sign * self.kappa * Z.sum(axis=0, dtype=np.float64)
         self.matrix[-1, -1] = self.kappa**2 * len(rows)
 
@@ -171,6 +172,19 @@ class ProximalNewton:
                 self.delta *= SHRINK
                 self.look()
             self.step()
+
+
+def products(Z: np.ndarray, threads: int) -> list[np.ndarray]:
+    """The lower halves of matrices that sum to ZᵀZ, one per thread."""
+    syrk = ssyrk if Z.dtype == np.float32 else dsyrk
+    shares = np.array_split(Z, threads)
+    results: list[np.ndarray] = [np.zeros(0)] * threads
+
+    def fill(number: int) -> None:
+        results[number] = syrk(1.0, shares[number].T, lower=1)
+
+    run_all(fill, [(number,) for number in range(threads)], threads)
+    return results
 
 
 def image(problem: DualProblem, gram: Any, beta: np.ndarray) -> np.ndarray:
