@@ -111,21 +111,31 @@ class Gram:
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
 
-    def block(
-        self, i: Any, j: Any, dtype: type = np.float64, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
-            everything = np.arange(self.n)
-            if np.array_equal(i, everything) and np.array_equal(j, everything):
-                return self._whole.astype(dtype, copy=False)
             return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
+        return self._compute(i, j, dtype)
+
+    def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
+        """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
+
+        In `out` if it is given and nothing better is at hand.
+        """
+        i = np.asarray(i)
+        if self._whole is not None:
+            if np.array_equal(i, np.arange(self.n)):
+                return self._whole.astype(dtype, copy=False)
+            return self._whole[np.ix_(i, i)].astype(dtype, copy=False)
+        values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
-            return self._compute(i, j, dtype, out)
-        values = np.empty((len(i), len(j)), dtype) if out is None else out
-        missing = self._rows.take(i, j, values, self.threads)
-        values[missing] = self._compute(i[missing], j, dtype)
+            return self._compute_square(i, dtype, values)
+        missing = self._rows.take(i, i, values, self.threads)
+        kept = np.setdiff1d(np.arange(len(i)), missing)
+        values[np.ix_(missing, kept)] = values[np.ix_(kept, missing)].T
+        entries = np.empty((len(missing), len(missing)), dtype)
+        values[np.ix_(missing, missing)] = self._compute_square(i[missing], dtype, entries)
         return values
 
     def dot(
@@ -216,6 +226,14 @@ class Gram:
 
         self._each(fill, len(i), columns)
         return values
+
+    def _compute_square(self, i: np.ndarray, dtype: type, out: np.ndarray) -> np.ndarray:
+        """K[i, i] from the data; half of it where a tile does it and X need not be made wider."""
+        if not self._tiled or np.dtype(dtype).itemsize > self.X.dtype.itemsize or len(i) < 2:
+            return self._compute(i, i, dtype, out)
+        self.evaluations += len(i) * (len(i) + 1) // 2
+        left, right = self._packed(dtype, i), self._tiled.expand(dtype, i, self.threads)
+        return self._tiled.square(left, right, out, self.threads)
 
     def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
         """Rows as the tile wants them; all of them are packed once."""

@@ -53,7 +53,7 @@ class BlockSMO(Solver):
             if not space.size or space.dtype != state.dtype:
                 space = np.empty(min(self.largest, problem.size) ** 2, state.dtype)
             K = space[: len(W) ** 2].reshape(len(W), len(W))
-            K = state.gram.block(rows, rows, state.dtype, out=K)
+            K = state.gram.square(rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
             state.steps += smo_block(
                 K,
