@@ -75,11 +75,14 @@ def test_parts_are_those_of_the_matrix(kernel, size, form):
     for dtype, digit in digits.items():
         close = {"rtol": digit, "atol": digit * np.abs(K).max()}
         assert_allclose(gram.block(i, j, dtype), K[np.ix_(i, j)], **close)
+        assert_allclose(gram.square(i, dtype), K[np.ix_(i, i)], **close)
         assert_allclose(gram.row(3, dtype), K[3], **close)
         several = {"rtol": digit, "atol": 51 * close["atol"]}
         assert_allclose(gram.dot(j, coef, dtype), K[:, j] @ coef, **several)
         assert_allclose(gram.dot(j, coef, dtype, rows=i), K[np.ix_(i, j)] @ coef, **several)
         assert_allclose(gram.dot(j, coef, dtype, again=True), K[:, j] @ coef, **several)
+        both = np.concatenate([i, j])  # some rows may be kept by now, others are not
+        assert_allclose(gram.square(both, dtype), K[np.ix_(both, both)], **close)
         assert gram.dot(j, coef, dtype).dtype == np.float64
     assert_allclose(gram.diagonal, K.diagonal(), rtol=1e-6)
     some = np.flatnonzero(np.arange(len(X)) % 3 == 0)
