@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from maxmargin.problem import DualProblem, Solution, Status
 
@@ -27,16 +28,27 @@ def primal_value(
     problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
 ) -> float:
     """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
-    b = offsets[problem.group] if problem.n_groups else 0.0
-    residual = -(gradient + b)  # what one more unit of β_i would gain
-    bound = np.where(residual > 0, problem.upper, problem.lower)
-    hard = np.isinf(problem.lower) | np.isinf(problem.upper)
-    if hard.any():
-        margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
+    b = offsets if problem.n_groups else np.zeros(1)
+    quadratic, loss, margin = primal_parts(
+        beta, gradient, b, problem.linear, problem.lower, problem.upper, problem.group
+    )
+    if margin < np.inf:
         return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(np.sum(residual * bound))
-    return quadratic + loss + float(offsets @ problem.sums)
+    return quadratic + loss + float(np.sum(offsets * problem.sums))
+
+
+@njit(cache=True, nogil=True)
+def primal_parts(beta, gradient, offsets, linear, lower, upper, group):
+    """½‖w‖², the loss, and the least y_i f(x_i) where a bound is infinite (∞ if none is)."""
+    quadratic, loss, margin = 0.0, 0.0, np.inf
+    for i in range(len(beta)):
+        value = gradient[i] + offsets[group[i]]
+        quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
+        if np.isinf(lower[i]) or np.isinf(upper[i]):
+            margin = min(margin, 1.0 - value / linear[i])
+        else:
+            loss -= value * (upper[i] if value < 0 else lower[i])
+    return quadratic, loss, margin
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:

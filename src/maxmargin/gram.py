@@ -20,13 +20,15 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.kept_rows import KeptRows
+from maxmargin.kept_rows import KeptRows, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.rows import add_rows
 from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
-WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
+WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
+SHARED_ROWS = 2048  # up to this many rows the parts of K are taken out of the whole
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -80,8 +82,21 @@ class Gram:
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            self._whole_matrix = self._compute(np.arange(self.n), None, np.float64)
+            self._whole_matrix = self._all_of_it()
         return self._whole_matrix
+
+    def _all_of_it(self) -> np.ndarray:
+        if isinstance(self.kernel, Precomputed):
+            self.evaluations += self.n**2
+            return np.require(self.X, np.float64, "CW")
+        return self._compute(np.arange(self.n), None, np.float64)
+
+    @property
+    def shared(self) -> bool:
+        """Whether parts of K are taken out of the whole, which is made once."""
+        return self.n <= WHOLE_MATRIX_ROWS or (
+            self.n <= SHARED_ROWS and 8 * self.n**2 <= self.budget
+        )
 
     @property
     def precision(self) -> type:
@@ -107,6 +122,10 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
+        if self.shared:
+            if self._whole_matrix is None:
+                self._whole_matrix = self._all_of_it()
+            return Gram(Precomputed(), entries(self._whole_matrix, rows, rows), threads=1)
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
@@ -120,7 +139,7 @@ class Gram:
             everything = np.arange(self.n)
             if np.array_equal(i, everything) and np.array_equal(j, everything):
                 return self._whole.astype(dtype, copy=False)
-            return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
+            return entries(self._whole, i, j).astype(dtype, copy=False)
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute(i, j, dtype, out)
         values = np.empty((len(i), len(j)), dtype) if out is None else out
@@ -143,8 +162,9 @@ class Gram:
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            on_rows = np.bincount(j, coef, self.n)
-            return (self._whole if rows is None else self._whole[rows]) @ on_rows
+            values = np.zeros(self.n)
+            add_rows(self._whole, j, coef, values)
+            return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
         n = self.n if rows is None else len(rows)
@@ -269,6 +289,13 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
+
+
+def entries(K: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """K[np.ix_(i, j)], faster."""
+    values = np.empty((len(i), len(j)), K.dtype)
+    gather_entries(K, i, j, values, 0, len(i))
+    return values
 
 
 def cross_dot(

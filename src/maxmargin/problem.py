@@ -98,10 +98,14 @@ class DualProblem:
         can, and a sparse point stays sparse. What is less than the rounding of the sum is left,
         and what is within rounding of a bound is at it.
         """
-        beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
-        beta = np.clip(beta, self.lower, self.upper)
-        for bound in (self.lower, self.upper):
-            beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
+        if beta is None:
+            beta = np.clip(0.0, self.lower, self.upper)
+            if not beta.any() and not self.sums.any():
+                return beta
+        else:
+            beta = np.clip(np.asarray(beta, float), self.lower, self.upper)
+            for bound in (self.lower, self.upper):
+                beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
             free = inside & (self.lower < beta) & (beta < self.upper)
@@ -142,25 +146,11 @@ class DualProblem:
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
         up, down = self._extremes(beta, gradient)
-        free = (beta > self.lower) & (beta < self.upper)
-        offsets = np.empty(self.n_groups)
-        for g in range(self.n_groups):
-            inside = free & (self.group == g)
-            if inside.any():
-                offsets[g] = -gradient[inside].mean()
-            else:
-                ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
-                offsets[g] = np.mean(ends) if ends else 0.0
-        return offsets
-
-    def worst(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """The variables that violate most: in each group the one to raise and the one to lower."""
-        up = np.where(beta < self.upper, -gradient, -np.inf)
-        down = np.where(beta > self.lower, gradient, -np.inf)
-        groups = [self.group == g for g in range(max(self.n_groups, 1))]
-        return np.array(
-            [np.where(inside, wish, -np.inf).argmax() for inside in groups for wish in (up, down)]
-        )
+        means = free_means(-gradient, beta, self.lower, self.upper, self.group, len(up))
+        for g in np.flatnonzero(np.isnan(means)):
+            ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
+            means[g] = np.mean(ends) if ends else 0.0
+        return means[: self.n_groups]
 
     def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))
@@ -178,6 +168,17 @@ def extremes(beta, gradient, lower, upper, group, n_groups):
         if beta[i] > lower[i] and -gradient[i] < down[g]:
             down[g] = -gradient[i]
     return up, down
+
+
+@njit(cache=True, nogil=True)
+def free_means(values, beta, lower, upper, group, n_groups):
+    """Per group: the mean of the values over the free variables; NaN if none is free."""
+    total, count = np.zeros(n_groups), np.zeros(n_groups)
+    for i in range(len(beta)):
+        if lower[i] < beta[i] < upper[i]:
+            total[group[i]] += values[i]
+            count[group[i]] += 1
+    return total / count
 
 
 @dataclass(frozen=True)

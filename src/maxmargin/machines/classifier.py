@@ -82,10 +82,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         X, labels, sample_weight = self._validate_training(X, y, sample_weight)
         bounds = self._bounds(self._weights(labels, sample_weight))
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
-        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
+        gram = self._gram(X, sample_weight)
+        tasks = self._tasks(gram, labels, bounds, counts)
         model = partial(self._model, X, labels, bounds, tasks)
+        # Pairs of a small problem share one matrix, and take less time than starting a thread.
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
-        solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
+        in_parallel = pairs and not gram.shared
+        solutions = self._solve(tasks, in_parallel=in_parallel, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()
         if self.probability:
@@ -114,7 +117,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"got {classes.tolist()}"
             )
         self.classes_ = classes
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
+        self.class_weight_ = np.ones(len(classes))
+        if self.class_weight is not None:
+            self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
         return X, labels, checked_weights(sample_weight, X)
 
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:

@@ -43,10 +43,11 @@ class Task:
         return Certificate.of(self.problem, solution)
 
 
-def numbered(problem: int, history: np.ndarray) -> np.ndarray:
-    """A history with the number of its binary problem in front."""
+def joined(histories: list[np.ndarray]) -> np.ndarray:
+    """The histories of all problems one after the other, the number of the problem in front."""
+    history = np.concatenate(histories)
     record = np.empty(len(history), [("problem", int), *history.dtype.descr])
-    record["problem"] = problem
+    record["problem"] = np.repeat(np.arange(len(histories)), [len(part) for part in histories])
     for name in history.dtype.names or ():
         record[name] = history[name]
     return record

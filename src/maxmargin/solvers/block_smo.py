@@ -43,8 +43,11 @@ class BlockSMO(Solver):
         problem, rng = state.problem, np.random.default_rng(0)
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
-            room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
-            W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
+            if problem.size <= self.smallest:
+                W = np.arange(problem.size)
+            else:
+                room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
+                W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
             # A block that is not the whole problem will be changed by the others: not too exact.
             aim = 0.4 * self.tol
             if len(W) < problem.size:
