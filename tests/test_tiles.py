@@ -48,7 +48,7 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     size = 1 + np.abs(K).max()
 
     out = np.full((m, n), np.nan, dtype)
-    tiles.fill(panels, rows, form.function, 0, len(panels), out)
+    tiles.fill(panels, rows, form.function, 0, len(panels), out, False)
     np.testing.assert_allclose(out, K, rtol=0, atol=TOLERANCE[dtype] * size)
 
     coef = np.zeros(rows.shape[0] * rows.shape[1], dtype)
@@ -97,7 +97,7 @@ def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
     form, centre = tiles.form(RBF(GAMMA)), far.mean(axis=0, dtype=np.float64)
     panels, rows = tiles.pack(far, dtype, centre), tiles.expand(far, form, dtype, centre)
     out = np.empty((30, 30), dtype)
-    tiles.fill(panels, rows, form.function, 0, len(panels), out)
+    tiles.fill(panels, rows, form.function, 0, len(panels), out, False)
     np.testing.assert_allclose(out, exact("rbf", far, far), rtol=0, atol=2 * TOLERANCE[dtype])
     assert out.max() <= 1 + TOLERANCE[dtype]
 

@@ -13,8 +13,11 @@ the result): the caller says which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from copy import copy
+from functools import cached_property, partial
+from threading import local
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,8 +31,15 @@ from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
-SHARED_ROWS = 2048  # up to this many rows the parts of K are taken out of the whole
 WIDE = 256  # columns from which an entry costs more to compute than to read
+
+
+class Here(local):
+    """What a thread keeps from one part of a matrix to the next: memory, and who is using it."""
+
+    def __init__(self) -> None:
+        self.space = np.empty(0)
+        self.part: Callable[[], Gram | None] = lambda: None
 
 
 class Gram:
@@ -77,26 +87,23 @@ class Gram:
         self._whole_matrix: np.ndarray | None = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
+        self._make_whole: Callable[[], np.ndarray] = self._own_whole
+        self._here = Here()
 
     @property
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            self._whole_matrix = self._all_of_it()
+            before = self.evaluations
+            self._whole_matrix = self._make_whole()
+            self.evaluations = before + self.n**2
         return self._whole_matrix
 
-    def _all_of_it(self) -> np.ndarray:
+    def _own_whole(self) -> np.ndarray:
         if isinstance(self.kernel, Precomputed):
-            self.evaluations += self.n**2
             return np.require(self.X, np.float64, "CW")
-        return self._compute(np.arange(self.n), None, np.float64)
-
-    @property
-    def shared(self) -> bool:
-        """Whether parts of K are taken out of the whole, which is made once."""
-        return self.n <= WHOLE_MATRIX_ROWS or (
-            self.n <= SHARED_ROWS and 8 * self.n**2 <= self.budget
-        )
+        everything = np.arange(self.n)
+        return self._compute(everything, everything, np.float64)
 
     @property
     def precision(self) -> type:
@@ -122,13 +129,33 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
-        if self.shared:
-            if self._whole_matrix is None:
-                self._whole_matrix = self._all_of_it()
-            return Gram(Precomputed(), entries(self._whole_matrix, rows, rows), threads=1)
+        if len(rows) <= WHOLE_MATRIX_ROWS:
+            return self._part(rows)
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
+
+    def _part(self, rows: np.ndarray) -> Gram:
+        """As `take`, by a matrix made when first needed."""
+        part = copy(self)
+        part.n, part.threads, part.evaluations = len(rows), 1, 0
+        part.diagonal, part._here, part._whole_matrix = self.diagonal[rows], Here(), None
+        part._make_whole = partial(self._fill_part, ref(part), rows)
+        return part
+
+    def _fill_part(self, part: ref[Gram], rows: np.ndarray) -> np.ndarray:
+        """Its matrix, in the memory of the last part of this thread if that is not in use."""
+        here, n = self._here, len(rows)
+        if here.part() is not None or here.space.size < n**2:
+            here.space = np.empty(n**2)  # to touch fresh memory is slow
+        here.part, K = part, here.space[: n**2].reshape(n, n)
+        if self._whole is not None:
+            gather_entries(self._whole, rows, rows, K, 0, n)
+        else:
+            alone = copy(self)
+            alone.threads = 1
+            alone._compute(rows, rows, np.float64, K)
+        return K
 
     def block(
         self, i: Any, j: Any, dtype: type = np.float64, out: np.ndarray | None = None
@@ -136,10 +163,11 @@ class Gram:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
-            everything = np.arange(self.n)
-            if np.array_equal(i, everything) and np.array_equal(j, everything):
+            if is_all(i, self.n) and (j is i or is_all(j, self.n)):
                 return self._whole.astype(dtype, copy=False)
-            return entries(self._whole, i, j).astype(dtype, copy=False)
+            values = np.empty((len(i), len(j)))
+            gather_entries(self._whole, i, j, values, 0, len(i))
+            return values.astype(dtype, copy=False)
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute(i, j, dtype, out)
         values = np.empty((len(i), len(j)), dtype) if out is None else out
@@ -224,7 +252,8 @@ class Gram:
                 for left, panels in self._lefts(dtype, j):
                     part = values[some, left]
                     if part.flags.c_contiguous:
-                        self._tiled.block(panels, right, part, self.threads)
+                        same = j is i and part.shape == values.shape
+                        self._tiled.block(panels, right, part, self.threads, same)
                     else:
                         entries: np.ndarray = np.empty(part.shape, dtype)
                         part[:] = self._tiled.block(panels, right, entries, self.threads)
@@ -291,11 +320,9 @@ class Gram:
         return self._single[rows]
 
 
-def entries(K: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """K[np.ix_(i, j)], faster."""
-    values = np.empty((len(i), len(j)), K.dtype)
-    gather_entries(K, i, j, values, 0, len(i))
-    return values
+def is_all(numbers: np.ndarray, n: int) -> bool:
+    """Whether the numbers are 0, 1, …, n − 1."""
+    return len(numbers) == n and bool((numbers == np.arange(n)).all())
 
 
 def cross_dot(

@@ -99,7 +99,7 @@ class DualProblem:
         and what is within rounding of a bound is at it.
         """
         if beta is None:
-            beta = np.clip(0.0, self.lower, self.upper)
+            beta = np.minimum(np.maximum(self.lower, 0.0), self.upper)
             if not beta.any() and not self.sums.any():
                 return beta
         else:
@@ -128,10 +128,9 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        up, down = self._extremes(beta, gradient)
-        if self.n_groups == 0:
-            return max(up[0], -down[0], 0.0)
-        return max(float(np.max(up - down)), 0.0)
+        return worst_violation(
+            beta, gradient, self.lower, self.upper, self.group, self.n_groups
+        )
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
@@ -145,12 +144,9 @@ class DualProblem:
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
-        up, down = self._extremes(beta, gradient)
-        means = free_means(-gradient, beta, self.lower, self.upper, self.group, len(up))
-        for g in np.flatnonzero(np.isnan(means)):
-            ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
-            means[g] = np.mean(ends) if ends else 0.0
-        return means[: self.n_groups]
+        n_groups = max(self.n_groups, 1)
+        offsets = middles(beta, gradient, self.lower, self.upper, self.group, n_groups)
+        return offsets[: self.n_groups]
 
     def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))
@@ -171,14 +167,31 @@ def extremes(beta, gradient, lower, upper, group, n_groups):
 
 
 @njit(cache=True, nogil=True)
-def free_means(values, beta, lower, upper, group, n_groups):
-    """Per group: the mean of the values over the free variables; NaN if none is free."""
+def worst_violation(beta, gradient, lower, upper, group, n_groups):
+    """The largest of the distances between the extremes, or from them to 0 without a group."""
+    up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
+    if n_groups == 0:
+        return max(up[0], -down[0], 0.0)
+    return max((up - down).max(), 0.0)
+
+
+@njit(cache=True, nogil=True)
+def middles(beta, gradient, lower, upper, group, n_groups):
+    """Per group: the mean −G over free variables; if none is, the middle of the extremes."""
+    up, down = extremes(beta, gradient, lower, upper, group, n_groups)
     total, count = np.zeros(n_groups), np.zeros(n_groups)
     for i in range(len(beta)):
         if lower[i] < beta[i] < upper[i]:
-            total[group[i]] += values[i]
+            total[group[i]] -= gradient[i]
             count[group[i]] += 1
-    return total / count
+    for g in range(n_groups):
+        if count[g] == 0:
+            for end in (up[g], down[g]):
+                if np.isfinite(end):
+                    total[g] += end
+                    count[g] += 1
+        total[g] /= max(count[g], 1)
+    return total
 
 
 @dataclass(frozen=True)

@@ -148,12 +148,20 @@ def _lay_rows(
 
 
 def block(
-    panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
+    panels: np.ndarray,
+    rows: np.ndarray,
+    form: Form,
+    out: np.ndarray,
+    threads: int = 1,
+    same: bool = False,
 ) -> np.ndarray:
-    """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
+    """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`.
+
+    Where both are the `same` rows the entries with j < i are computed and the others copied.
+    """
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.function, start, stop, out)
+        fill(panels, rows, form.function, start, stop, out, same)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -231,7 +239,7 @@ def weigh(panels, rows, coef, function, start, stop, out):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, rows, function, start, stop, out):
+def fill(panels, rows, function, start, stop, out, same):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
     lanes, tiles = panels.shape[2], BLOCK // ROWS
     t = np.empty((tiles, ROWS, lanes), panels.dtype)
@@ -241,13 +249,18 @@ def fill(panels, rows, function, start, stop, out):
     for p in range(start, stop):
         i = p * lanes
         width = min(lanes, n - i)
-        for j in range(0, m, BLOCK):
+        last = min(i + lanes, m) if same else m  # a panel with itself is computed in full
+        for j in range(0, last, BLOCK):
             for r in range(tiles):
                 multiply(rows, j // ROWS + r, panels, p, t, r)
             apply(function, flat_t, flat_y)
-            for r in range(min(BLOCK, m - j)):
+            for r in range(min(BLOCK, last - j)):
                 if width == lanes:
                     put(y, r, out, j + r, i)
                 else:
                     for l in range(width):
                         out[j + r, i + l] = y[r, l]
+            if same:
+                for l in range(width):
+                    for r in range(min(BLOCK, i - j)):
+                        out[i + l, j + r] = y[r, l]

@@ -1,7 +1,8 @@
 """Which fused tile computes a kernel on given rows, if one does: the dense or the sparse one.
 
 Both offer the same four things: `pack` left rows and `expand` right rows (all, or those with the
-given numbers), then a `block` of k(x, z) or its product with coefficients, `dot`.
+given numbers), then a `block` of k(x, z) or its product with coefficients, `dot`. A block of rows
+with the `same` rows is symmetric: half of it need not be computed.
 """
 
 from __future__ import annotations
@@ -40,8 +41,10 @@ class Dense:
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
         return tiles.expand(self.X, self.form, dtype, self.centre, numbers, threads)
 
-    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return tiles.block(left, right, self.form, out, threads)
+    def block(
+        self, left: Any, right: Any, out: np.ndarray, threads: int, same: bool = False
+    ) -> np.ndarray:
+        return tiles.block(left, right, self.form, out, threads, same)
 
     def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
         return tiles.dot(left, right, self.form, coef, threads)
@@ -65,7 +68,9 @@ class Sparse:
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> sparse_tiles.Rows:
         return sparse_tiles.expand(self.X, self.form, dtype, numbers, threads)
 
-    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+    def block(
+        self, left: Any, right: Any, out: np.ndarray, threads: int, same: bool = False
+    ) -> np.ndarray:
         return sparse_tiles.block(left, right, self.form, out, threads)
 
     def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:

@@ -66,8 +66,6 @@ class FeatureGram:
     [array([1., 5.])]
     """
 
-    shared = False  # see Gram: no part of K̂ is taken out of a whole
-
     def __init__(
         self,
         kernel: Kernel,

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.gram import Gram
+from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
@@ -82,13 +82,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         X, labels, sample_weight = self._validate_training(X, y, sample_weight)
         bounds = self._bounds(self._weights(labels, sample_weight))
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
-        gram = self._gram(X, sample_weight)
-        tasks = self._tasks(gram, labels, bounds, counts)
+        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
         model = partial(self._model, X, labels, bounds, tasks)
-        # Pairs of a small problem share one matrix, and take less time than starting a thread.
+        # Pairs of few rows share one matrix, and take no longer than to hand them to a thread.
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
-        in_parallel = pairs and not gram.shared
-        solutions = self._solve(tasks, in_parallel=in_parallel, data=(X, y), model=model)
+        many = len(labels) > WHOLE_MATRIX_ROWS
+        solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()
         if self.probability:

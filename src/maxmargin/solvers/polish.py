@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
-from maxmargin.problem import DualProblem, Solution, extremes
+from maxmargin.problem import DualProblem, Solution, extremes, worst_violation
 from maxmargin.rows import add_rows
 
 MOST_FREE = 200
@@ -80,7 +80,7 @@ def sharpened(K, rows, linear, lower, upper, group, n_groups, beta, gradient):
 def worst_of(beta, gradient, lower, upper, group, n_groups):
     """The worst violation; and of each group the variable to raise and the one to lower."""
     up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
-    violation = max(up[0], -down[0], 0.0) if n_groups == 0 else max((up - down).max(), 0.0)
+    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
     worst = np.zeros(2 * len(up), np.int64)
     for i in range(len(beta)):
         g = group[i]
