@@ -12,12 +12,11 @@ the result): the caller says which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
-from threading import local
+from itertools import pairwise
 from typing import Any
-from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,21 +24,14 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin.kept_rows import KeptRows, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
-from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.resources import available_cores, available_memory, one_blas_thread, run_all
 from maxmargin.rows import add_rows
 from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
+SHARED_ROWS = 2048  # up to this many rows the parts of K are taken out of the whole
 WIDE = 256  # columns from which an entry costs more to compute than to read
-
-
-class Here(local):
-    """What a thread keeps from one part of a matrix to the next: memory, and who is using it."""
-
-    def __init__(self) -> None:
-        self.space = np.empty(0)
-        self.part: Callable[[], Gram | None] = lambda: None
 
 
 class Gram:
@@ -88,7 +80,6 @@ class Gram:
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
         self._make_whole: Callable[[], np.ndarray] = self._own_whole
-        self._here = Here()
 
     @property
     def _whole(self) -> np.ndarray | None:
@@ -139,22 +130,20 @@ class Gram:
         """As `take`, by a matrix made when first needed."""
         part = copy(self)
         part.n, part.threads, part.evaluations = len(rows), 1, 0
-        part.diagonal, part._here, part._whole_matrix = self.diagonal[rows], Here(), None
-        part._make_whole = partial(self._fill_part, ref(part), rows)
+        part.diagonal, part._whole_matrix = self.diagonal[rows], None
+        part._make_whole = partial(self._whole_of, rows)
         return part
 
-    def _fill_part(self, part: ref[Gram], rows: np.ndarray) -> np.ndarray:
-        """Its matrix, in the memory of the last part of this thread if that is not in use."""
-        here, n = self._here, len(rows)
-        if here.part() is not None or here.space.size < n**2:
-            here.space = np.empty(n**2)  # to touch fresh memory is slow
-        here.part, K = part, here.space[: n**2].reshape(n, n)
-        if self._whole is not None:
-            gather_entries(self._whole, rows, rows, K, 0, n)
-        else:
+    def _whole_of(self, rows: np.ndarray) -> np.ndarray:
+        """K[rows, rows], out of the whole if it is not large, else computed by this thread."""
+        if self._whole is None and self.n <= SHARED_ROWS and 8 * self.n**2 <= self.budget:
+            self._whole_matrix = self._make_whole()
+        if self._whole is None:
             alone = copy(self)
             alone.threads = 1
-            alone._compute(rows, rows, np.float64, K)
+            return alone._compute(rows, rows, np.float64)
+        K = np.empty((len(rows), len(rows)))
+        gather_entries(self._whole, rows, rows, K, 0, len(rows))
         return K
 
     def block(
@@ -326,19 +315,26 @@ def is_all(numbers: np.ndarray, n: int) -> bool:
 
 
 def cross_dot(
-    kernel: Kernel, X: Any, Z: Any, coef: np.ndarray, threads: int | None = None
+    kernel: Kernel,
+    X: Any,
+    Z: Any,
+    coef: np.ndarray,
+    threads: int | None = None,
+    ends: Sequence[int] | None = None,
 ) -> np.ndarray:
     """K(X, Z) @ coefᵀ in tiles: what prediction needs. In float32 if X and Z are.
 
     Parameters
     ----------
     coef : ndarray of shape (r, rows of Z)
+    ends : where parts of Z end, each of which gives a product of its own
 
     Returns
     -------
-    ndarray of shape (rows of X, r)
+    ndarray of shape (rows of X, r), or (parts, rows of X, r)
     """
-    products = np.zeros((X.shape[0], len(coef)))
+    parts = list(pairwise((0, Z.shape[0]) if ends is None else ends))
+    products = np.zeros((len(parts), X.shape[0], len(coef)))
     step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
     tiled = tiling(kernel, Z)
     if tiled:
@@ -346,17 +342,20 @@ def cross_dot(
         right = tiled.expand(dtype, None, 1)
 
     def fill(start: int) -> None:
-        part = X[start : start + step]
+        some = X[start : start + step]
+        here = slice(start, start + some.shape[0])
         if not tiled:
-            products[start : start + step] = kernel(part, Z) @ coef.T
-            return
-        n, left = part.shape[0], tiled.like(part).pack(dtype, None, 1)
-        if len(coef) == 1:
-            products[start : start + n, 0] = tiled.dot(left, right, coef[0], 1)[:n]
+            values = kernel(some, Z).T
         else:
-            values = np.empty((Z.shape[0], n), dtype)
-            products[start : start + n] = (coef @ tiled.block(left, right, values, 1)).T
+            left = tiled.like(some).pack(dtype, None, 1)
+            if len(parts) == len(coef) == 1:
+                products[0, here, 0] = tiled.dot(left, right, coef[0], 1)[: some.shape[0]]
+                return
+            values = tiled.block(left, right, np.empty((Z.shape[0], some.shape[0]), dtype), 1)
+        with one_blas_thread():
+            for product, (first, last) in zip(products, parts, strict=True):
+                product[here] = (coef[:, first:last] @ values[first:last]).T
 
     if Z.shape[0]:
         run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())
-    return products
+    return products if ends is not None else products[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
+from maxmargin.gram import SHARED_ROWS, Gram
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
@@ -86,7 +87,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         model = partial(self._model, X, labels, bounds, tasks)
         # Pairs of few rows share one matrix, and take no longer than to hand them to a thread.
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
-        many = len(labels) > WHOLE_MATRIX_ROWS
+        many = len(labels) > SHARED_ROWS
         solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()
@@ -183,7 +184,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
-        values = self._scheme().decide(self._dense_dual_coef(), ends, self._product(X))
+        products = partial(self._products, X)
+        values = self._scheme().decide(self._dense_dual_coef(), ends, products)
         return values + self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -232,7 +234,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """w of every binary machine."""
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
 
-        def product(columns: slice, coef: np.ndarray) -> np.ndarray:
-            return np.asarray(self.support_vectors_[columns].T @ coef.T)
+        def products(coef: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+            vectors = self.support_vectors_
+            return [np.asarray(vectors[a:b].T @ coef[:, a:b].T) for a, b in pairwise(ends)]
 
-        return self._scheme().decide(self._dense_dual_coef(), ends, product).T
+        return self._scheme().decide(self._dense_dual_coef(), ends, products).T

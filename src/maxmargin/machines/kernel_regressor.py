@@ -198,7 +198,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
         """f(x) = Σ β_i k(x_i, x) for the rows of X."""
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
-        return self._product(X)(slice(None), self._dense_dual_coef())[:, 0]
+        return self._line(X)
 
     def _linear_coef(self) -> Any:
         return np.asarray(self._dense_dual_coef() @ self.support_vectors_)
