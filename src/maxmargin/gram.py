@@ -30,7 +30,6 @@ from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
-SHARED_ROWS = 2048  # up to this many rows the parts of K are taken out of the whole
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -79,22 +78,20 @@ class Gram:
         self._whole_matrix: np.ndarray | None = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
-        self._make_whole: Callable[[], np.ndarray] = self._own_whole
+        self._source: Callable[[], np.ndarray] | None = None  # of the whole, if not X
 
     @property
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            before = self.evaluations
-            self._whole_matrix = self._make_whole()
-            self.evaluations = before + self.n**2
+            self._whole_matrix = self._source() if self._source else self._own_whole()
+            self.evaluations = max(self.evaluations, self.n**2)
         return self._whole_matrix
 
     def _own_whole(self) -> np.ndarray:
         if isinstance(self.kernel, Precomputed):
-            return np.require(self.X, np.float64, "CW")
-        everything = np.arange(self.n)
-        return self._compute(everything, everything, np.float64)
+            return np.require(self.X, np.float64, ["C", "W"])
+        return self._compute(everything := np.arange(self.n), everything, np.float64)
 
     @property
     def precision(self) -> type:
@@ -121,26 +118,22 @@ class Gram:
         if isinstance(rows, slice):
             return self
         if len(rows) <= WHOLE_MATRIX_ROWS:
-            return self._part(rows)
+            return self._part(rows)  # by its matrix, made when first needed
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
 
     def _part(self, rows: np.ndarray) -> Gram:
-        """As `take`, by a matrix made when first needed."""
         part = copy(self)
         part.n, part.threads, part.evaluations = len(rows), 1, 0
         part.diagonal, part._whole_matrix = self.diagonal[rows], None
-        part._make_whole = partial(self._whole_of, rows)
+        part._source = partial(self._whole_of, rows)
         return part
 
     def _whole_of(self, rows: np.ndarray) -> np.ndarray:
-        """K[rows, rows], out of the whole if it is not large, else computed by this thread."""
-        if self._whole is None and self.n <= SHARED_ROWS and 8 * self.n**2 <= self.budget:
-            self._whole_matrix = self._make_whole()
+        """K[rows, rows], out of the whole if there is one, else computed by this thread."""
         if self._whole is None:
-            alone = copy(self)
-            alone.threads = 1
+            (alone := copy(self)).threads = 1
             return alone._compute(rows, rows, np.float64)
         K = np.empty((len(rows), len(rows)))
         gather_entries(self._whole, rows, rows, K, 0, len(rows))
@@ -152,7 +145,8 @@ class Gram:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
         if self._whole is not None:
-            if is_all(i, self.n) and (j is i or is_all(j, self.n)):
+            all_of_it = np.arange(self.n)
+            if np.array_equal(i, all_of_it) and (j is i or np.array_equal(j, all_of_it)):
                 return self._whole.astype(dtype, copy=False)
             values = np.empty((len(i), len(j)))
             gather_entries(self._whole, i, j, values, 0, len(i))
@@ -307,11 +301,6 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
-
-
-def is_all(numbers: np.ndarray, n: int) -> bool:
-    """Whether the numbers are 0, 1, …, n − 1."""
-    return len(numbers) == n and bool((numbers == np.arange(n)).all())
 
 
 def cross_dot(

@@ -128,9 +128,7 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        return worst_violation(
-            beta, gradient, self.lower, self.upper, self.group, self.n_groups
-        )
+        return worst_violation(beta, gradient, self.lower, self.upper, self.group, self.n_groups)
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""

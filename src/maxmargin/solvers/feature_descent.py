@@ -85,8 +85,8 @@ class Descent:
     def table(self, Z: np.ndarray, lines: np.ndarray, **columns: Any) -> np.ndarray:
         """The variables of a block: one record per line of Z, set on its `lines`."""
         table = np.zeros(len(Z), VARIABLE)
-        for name, values in columns.items():
-            table[name][lines] = values
+        for name, column in columns.items():
+            table[name][lines] = column
         return table
 
     def sweep(self, Z: np.ndarray, lines: np.ndarray, table: np.ndarray, times: int) -> None:
