@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import SVC
-from maxmargin.gram import Gram, cross_dot
+from maxmargin.cross import cross_dot
+from maxmargin.gram import Gram
 from maxmargin.kernels import (
     RBF,
     Laplacian,

@@ -16,27 +16,51 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import DualProblem, Solution, Status, worst_violation
 
 
-def primal_value(
+class Values(NamedTuple):
+    """D, P at w = Σ β_i φ(x_i) and given offsets, and the worst KKT violation of β."""
+
+    dual: float
+    primal: float
+    violation: float
+
+
+def values(
     problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
-) -> float:
-    """P at w = Σ β_i φ(x_i) and the given offsets."""
-    quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
-    b = offsets[problem.group] if problem.n_groups else 0.0
-    residual = -(gradient + b)  # what one more unit of β_i would gain
-    bound = np.where(residual > 0, problem.upper, problem.lower)
-    hard = np.isinf(problem.lower) | np.isinf(problem.upper)
-    if hard.any():
-        margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
-        return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(np.sum(residual * bound))
-    return quadratic + loss + float(offsets @ problem.sums)
+) -> Values:
+    """What β and its gradient are worth, in one pass."""
+    p = problem
+    return Values(
+        *_values(beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
+    quadratic, slope, loss, margin, hard = 0.0, 0.0, 0.0, np.inf, False
+    for i in range(len(beta)):
+        residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
+        quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
+        slope += beta[i] * linear[i]
+        if np.isinf(lower[i]) or np.isinf(upper[i]):
+            hard = True
+            margin = min(margin, 1.0 - residual / linear[i])  # the least y_i f(x_i)
+        else:
+            loss -= residual * (upper[i] if residual < 0 else lower[i])
+    for g in range(n_groups):
+        loss += offsets[g] * sums[g]
+    primal = quadratic + loss
+    if hard:
+        primal = quadratic / margin**2 if margin > 0 else np.inf
+    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
+    return -(quadratic + slope), primal, violation
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
@@ -82,11 +106,13 @@ class Certificate:
     @classmethod
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
-        beta, gradient = solution.beta, solution.gradient
+        dual, primal, violation = values(
+            problem, solution.beta, solution.gradient, solution.offsets
+        )
         return cls.from_values(
-            primal=primal_value(problem, beta, gradient, solution.offsets),
-            dual=-problem.objective(beta, gradient),
-            kkt_violation=problem.violation(beta, gradient),
+            primal=primal,
+            dual=dual,
+            kkt_violation=violation,
             status=solution.status,
             n_iter=solution.n_iter,
             kernel_evaluations=solution.kernel_evaluations,

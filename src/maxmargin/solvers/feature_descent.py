@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.certificate import best_offset, primal_value
+from maxmargin.certificate import best_offset, values
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.rows import square_rows
 from maxmargin.solvers.base import STOPPED, Ending
@@ -85,8 +85,8 @@ class Descent:
     def table(self, Z: np.ndarray, lines: np.ndarray, **columns: Any) -> np.ndarray:
         """The variables of a block: one record per line of Z, set on its `lines`."""
         table = np.zeros(len(Z), VARIABLE)
-        for name, values in columns.items():
-            table[name][lines] = values
+        for name, column in columns.items():
+            table[name][lines] = column
         return table
 
     def sweep(self, Z: np.ndarray, lines: np.ndarray, table: np.ndarray, times: int) -> None:
@@ -221,8 +221,9 @@ class FeatureProgress(Progress):
         grouped = problem.n_groups > 0
         offsets = np.array([best_offset(problem, gradient)] if grouped else [])
         balanced = not grouped or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
-        dual = -problem.objective(beta, gradient) if balanced else -np.inf
-        gap = primal_value(problem, beta, gradient, offsets) - dual
+        known = values(problem, beta, gradient, offsets)
+        dual = known.dual if balanced else -np.inf
+        gap = known.primal - dual
         return replace(super().of(state, tol), objective=dual, gap=gap, offsets=offsets)
 
 
