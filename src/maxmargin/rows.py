@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-BLOCK = 4096  # rows converted to float64 at a time
+BLOCK = 1024  # rows converted to float64 at a time
 
 
 class Rows:
@@ -85,7 +85,8 @@ class Rows:
         some = np.flatnonzero(weights)
         for start in range(0, len(some), BLOCK):
             chosen = some[start : start + BLOCK]
-            block = (self.X[chosen] - centre) * np.sqrt(weights[chosen])[:, None]
+            block = self.X[chosen] - centre
+            block *= np.sqrt(weights[chosen])[:, None]
             products += block.T @ block
         return products
 

@@ -33,8 +33,9 @@ from maxmargin.solvers.linear import LinearSolver, LinearState
 
 PART = 8  # one row in so many tells where to begin
 ROWS_PER_COLUMN = 20  # fewer rows do not tell enough
-STRAIGHT = 0.01  # share of the first slope that may remain after a line search
+STRAIGHT = 0.2  # share of the first slope that may remain after a line search
 TRIALS = 30
+ROUGHLY = 1e-3  # relative gap at which a part of the rows has told what it can
 
 
 @dataclass(frozen=True)
@@ -70,12 +71,8 @@ class Descent:
     def move_to(self, w: np.ndarray, b: float, scores: np.ndarray) -> None:
         """Take this model; `scores` is Xw."""
         self.w, self.b, self.scores = w, b, scores
-        self.beta = self.beta_at(scores + b)
+        self.beta = self.problem.implied(scores + b)
         self.lack = self.rows.combine(self.beta) - w  # minus the gradient
-
-    def beta_at(self, values: np.ndarray) -> np.ndarray:
-        """−c L'."""
-        return -self.problem.cost * self.problem.loss.derivative(self.problem.y, values)
 
     @property
     def gap(self) -> float:
@@ -100,7 +97,7 @@ class Descent:
         passes = inner.begin(seed)
         for _ in range(TRIALS):
             passes += 1
-            if inner.step():
+            if inner.step() or inner.gap <= ROUGHLY * inner.value():
                 break
         self.move_to(inner.w, inner.b, self.rows.scores(inner.w))
         return passes / PART
@@ -131,7 +128,7 @@ class Descent:
         values, along, square = self.scores + self.b, dot(self.w, d_w), dot(d_w, d_w)
 
         def slope(t: float) -> float:
-            return along + t * square - dot(self.beta_at(values + t * d_values), d_values)
+            return along + t * square - dot(self.problem.implied(values + t * d_values), d_values)
 
         low, high, at_low, at_high, t = 0.0, np.inf, slope(0.0), np.inf, 1.0
         enough = STRAIGHT * abs(at_low)
