@@ -14,7 +14,7 @@ from benchmarks.peers import Peer
 from benchmarks.worker import PeerError, Timing, Worker
 
 PREDICTED = {"train", "sparse"}  # kinds whose machines also predict
-LADDER = [10.0**-k for k in range(1, 8)]  # nominal tolerances tried where their meaning differs
+LADDER = [10 ** (-k / 2) for k in range(17)]  # nominal tolerances tried where their meaning differs
 
 
 @dataclass(frozen=True)

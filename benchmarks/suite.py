@@ -13,6 +13,15 @@ def at(
     return [Case(kind, data, n, C=C, gamma=gamma) for C in costs]
 
 
+def linear(data: str, costs: tuple[float, ...] = (1,), n: int | None = None) -> list[Case]:
+    return [
+        Case("linear", data, n, "LinearSVC", C=C, loss=loss, tol=tol)
+        for C in costs
+        for loss in ("hinge", "squared_hinge")
+        for tol in (1e-3, 1e-5)
+    ]
+
+
 def tiny() -> list[Case]:
     """Seconds: for the tests."""
     return [
@@ -39,8 +48,8 @@ def quick() -> list[Case]:
         Case("multiclass", "ten_classes", 5_000, C=10, gamma=1 / 16),
         Case("SVR", "friedman", 5_000, "SVR", gamma=1 / 10),
         Case("one-class", "novelty", 5_000, "OneClassSVM", gamma=1 / 10),
-        Case("linear", "text", 5_000, "LinearSVC"),
-        Case("linear", "narrow", 5_000, "LinearSVC", C=0.01),
+        *linear("text", n=5_000),
+        *linear("narrow", (0.01,), n=5_000),
         *small(),
         Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=SCALABLE[:4]),
         Case("cold", "narrow", 2_000, gamma=1 / 40, only=OURS),
@@ -70,9 +79,10 @@ def full() -> list[Case]:
         Case("SVR", "friedman", 20_000, "SVR", gamma=1 / 10),
         Case("one-class", "novelty", 50_000, "OneClassSVM", gamma=1 / 10),
         Case("one-class", "cover", 50_000, "OneClassSVM", gamma=0.1),
-        Case("linear", "a9a", machine="LinearSVC"),
-        Case("linear", "reuters", machine="LinearSVC"),
-        Case("linear", "narrow", 50_000, "LinearSVC", C=0.01),
+        *linear("a9a"),
+        *linear("reuters"),
+        *linear("text", n=20_000),
+        *linear("narrow", (0.01, 1), n=50_000),
         *small(),
         *(
             Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=SCALABLE[:5])
