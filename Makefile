@@ -27,7 +27,7 @@ types: $(VENV)/ready-dev
 COMPILED := tests/solvers tests/test_tiles.py tests/test_sparse_tiles.py tests/test_kept_rows.py \
             tests/test_losses.py
 coverage: $(VENV)/ready-test
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov $(COMPILED)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov=maxmargin $(COMPILED)
 
 clean:
 	rm -rf $(VENV)

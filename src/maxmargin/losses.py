@@ -156,7 +156,7 @@ class PiecewiseLoss(Loss):
         return np.where((s >= lowest) & (s <= highest), quadratic, np.inf)
 
     def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which way the loss falls (−1, 0 or +1), and how far f is out of the tube where it counts."""
+        """Which way the loss falls (−1, 0 or +1), and how far f is outside the tube, or 0."""
         y = np.asarray(y, float)
         residual = y - f
         below, above = self.sides(y)

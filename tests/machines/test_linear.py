@@ -103,7 +103,7 @@ def test_many_digits_at_a_large_C(cancer, C, fit_intercept):
 
 def test_the_warning_says_what_ended_the_fit(cancer):
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match=r"out of iterations \(3 passes made\)"):
+    with pytest.warns(ConvergenceWarning, match=r"out of iterations \(max_iter=3 is reached\)"):
         LinearSVC(solver="dual", tol=1e-9, max_iter=3).fit(X, y)
 
 

@@ -169,7 +169,7 @@ def test_newton_begins_on_a_part_of_the_rows_and_ends_on_all():
 
 def test_newton_refuses_a_loss_with_kinks():
     problem, X = generated(Hinge(), 0)
-    with pytest.raises(ValueError, match="loss without kinks.*Hinge"):
+    with pytest.raises(ValueError, match=r"loss without kinks.*Hinge"):
         Newton().solve(problem, Rows(X))
 
 
@@ -177,7 +177,7 @@ def test_every_ending_says_why():
     problem, X = generated(Hinge(), 0)
     solution = DualCoordinateDescent(tol=1e-12, max_iter=1).solve(problem, Rows(X))
     assert solution.status is Status.OUT_OF_ITERATIONS
-    assert solution.why == "1 passes made"
+    assert solution.why == "max_iter=1 is reached"
 
 
 def test_sgd_with_a_rate_that_is_too_large_says_which_is_not():

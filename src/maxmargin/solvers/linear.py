@@ -158,7 +158,7 @@ class LinearSolver(ABC):
                 elif late:
                     status, why = Status.OUT_OF_TIME, f"{seconds:.3g} s passed"
                 elif state.passes >= limit:
-                    status, why = Status.OUT_OF_ITERATIONS, f"{state.passes:.0f} passes made"
+                    status, why = Status.OUT_OF_ITERATIONS, f"max_iter={self.max_iter} is reached"
                 else:
                     continue
                 break

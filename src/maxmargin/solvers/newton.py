@@ -140,5 +140,9 @@ class Descent:
                 high, at_high = t, here
             else:
                 low, at_low = t, here
-            t = 2 * t if high == np.inf else low + (high - low) * max(at_low / (at_low - at_high), 0.1)
+            t = (
+                2 * t
+                if high == np.inf
+                else low + (high - low) * max(at_low / (at_low - at_high), 0.1)
+            )
         return t
