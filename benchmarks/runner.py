@@ -16,7 +16,7 @@ from benchmarks.worker import PeerError, Timing, Worker
 PREDICTED = {"train", "sparse"}  # kinds whose machines also predict
 # Nominal tolerances tried until the judge is content: the meaning of a linear machine's differs
 # between libraries; kernel machines all mean the KKT gap, but float32 ones may miss it.
-LINEAR_LADDER = [10.0**-k for k in range(1, 8)]
+LINEAR_LADDER = [10 ** (-k / 2) for k in range(17)]
 KERNEL_LADDER = [1e-3, 7e-4, 5e-4, 2e-4, 1e-4]
 
 

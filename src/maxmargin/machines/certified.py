@@ -146,9 +146,10 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_
+            why = next(each.why for each in solutions if each.status is proof.status)
             warn(
-                f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
-                f"{proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
+                f"{type(self).__name__} stopped: {proof.status.value} ({why}). The KKT violation "
+                f"is {proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
                 f"({proof.relative_gap:.2%} of the objective); tol={self.tol:g} was asked of the "
                 f"{self._criterion}. The model so far is usable; to come closer, "
                 f"{proof.status.advice}.",

@@ -121,7 +121,11 @@ def _twos(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_s
         i = _find(gain, score, place)
         j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
-        move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
+        if i == j:  # no other has anything to add
+            alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
+            move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
+        else:
+            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
             beta[k] = min(max(beta[k] + move, lower[k]), upper[k])
