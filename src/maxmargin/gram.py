@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.kept_rows import KeptRows, gather_entries
+from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
-from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.resources import available_cores, available_memory, run_all, run_split
 from maxmargin.rows import add_rows
 from maxmargin.tiling import tiling
 
@@ -162,10 +162,10 @@ class Gram:
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute_square(i, dtype, values)
         missing = self._rows.take(i, i, values, self.threads)
-        kept = np.setdiff1d(np.arange(len(i)), missing)
-        values[np.ix_(missing, kept)] = values[np.ix_(kept, missing)].T
         entries: np.ndarray = np.empty((len(missing), len(missing)), dtype)
-        values[np.ix_(missing, missing)] = self._compute_square(i[missing], dtype, entries)
+        self._compute_square(i[missing], dtype, entries)
+        fill = partial(complete, values, missing, entries)
+        run_split(fill, len(missing), 4 * len(missing) * len(i), self.threads)
         return values
 
     def dot(

@@ -96,3 +96,17 @@ def gather_entries(rows, places, columns, out, start, stop):
         if places[i] >= 0:
             for j in range(len(columns)):
                 out[i, j] = rows[places[i], columns[j]]
+
+
+@njit(cache=True, nogil=True)
+def complete(values, missing, entries, start, stop):
+    """Fill the missing rows of a symmetric matrix: `entries` holds their block, the others mirror.
+
+    Rows missing[start:stop]; all rows that are not missing are there.
+    """
+    for r in range(start, stop):
+        m = missing[r]
+        for k in range(len(values)):
+            values[m, k] = values[k, m]
+        for c in range(len(missing)):
+            values[m, missing[c]] = entries[r, c]
