@@ -1,15 +1,14 @@
 """Kernels as features against scikit-learn's, and against the exact machine.
 
-    python -m benchmarks.features                     # quick: some thousand rows of each set
-    python -m benchmarks.features --full              # all rows: an hour on two cores
-    python -m benchmarks.features --only covtype --components 500
-    python -m benchmarks.features --figure            # accuracy against time, D = 100 … 4,000
-    python -m benchmarks.features --full --only million --passes 1     # the peak of memory, soon
+    python -m benchmarks.features                          # everything, about 25 minutes
+    python -m benchmarks.features --only speed memory      # some of the tables
+    python -m benchmarks.features --rows 5000 --out /tmp   # a rehearsal
+
+Writes FEATURES.md, features.csv and features.png into the folder of this file (or `--out`).
 
 Every run is a process of its own (so that its peak of memory is its own), begins with a small fit
-that is not timed, and the competitors of one line of the table run one after the other. "over
-data" is the peak of memory during the fit minus what the process held before it, data included.
-Both Nyströms have the same landmarks: the same seed draws the same rows.
+that is not timed, and the competitors of one table run one after the other. "over data" is the
+peak of memory during the fit minus what the process held before it, the data included.
 """
 
 from __future__ import annotations
@@ -20,21 +19,56 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
 
-METHODS = ("maxmargin-nystroem", "maxmargin-rff", "sklearn-nystroem", "maxmargin-exact")
-# name: (quick rows, all rows, C, γ)
+from benchmarks import feature_report
+
+# name: (all rows to train on, C, γ)
 CASES = {
-    "cover": (30_000, 266_048, 10.0, 0.1),
-    "covtype": (20_000, 82_962, 10.0, 5.0),
-    "million": (30_000, 1_000_000, 1.0, 0.02),
-    "mnist": (6_000, 60_000, 10.0, 0.02),
+    "cover": (266_048, 100.0, 0.1),
+    "covtype": (82_962, 10.0, 5.0),
+    "million": (1_000_000, 1.0, 0.02),
+    "mnist": (60_000, 10.0, 0.02),
 }
-EXACT_ROWS = 100_000  # beyond this the exact machine is not run
 WARM_UP = 2_000  # rows of the fit that is not timed
+SIZES = (100, 200, 500, 1000, 2000, 4000)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One line of a table."""
+
+    table: str
+    case: str
+    method: str
+    components: int = 0
+    rows: int = 0  # all
+    budget: float | None = None  # MB
+
+
+def plan() -> list[Run]:
+    """All runs, in order."""
+    ours, theirs, exact = "maxmargin nystroem", "scikit-learn nystroem", "maxmargin exact"
+    speed = [("cover", 1000), ("covtype", 300), ("million", 300)]
+    runs = [
+        Run("speed", case, method, components)
+        for case, components in speed
+        for method in (ours, "maxmargin rff", theirs)
+    ]
+    runs += [Run("speed", case, exact) for case in ("cover", "covtype")]
+    runs += [Run("memory", "million", ours, 1000, budget=budget) for budget in (1024, 6144)]
+    runs += [Run("memory", "million", "maxmargin rff", 1000, budget=1024)]
+    runs += [Run("mnist", "mnist", ours, size) for size in (2000,)]
+    runs += [Run("mnist", "mnist", exact)]
+    for case, rows in (("cover", 50_000), ("covtype", 40_000), ("mnist", 12_000)):
+        runs += [Run("refine", case, exact, rows=rows)]
+        runs += [Run("refine", case, "maxmargin refined", 200, rows=rows)]
+    curve = [Run("figure", "covtype", m, D, 20_000) for m in (ours, "maxmargin rff") for D in SIZES]
+    return [*runs, *curve, Run("figure", "covtype", exact, rows=20_000)]
 
 
 def load(name: str, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -62,8 +96,10 @@ def load(name: str, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return X[:rows], y[:rows], X[rows:][:20_000], y[rows:][:20_000]
 
 
-def machine(method: str, C: float, gamma: float, components: int, budget: float | None):
-    if method == "sklearn-nystroem":
+def machine(run: Run, components: int):
+    """The competitor, not yet fitted."""
+    _, C, gamma = CASES[run.case]
+    if run.method == "scikit-learn nystroem":
         from sklearn.kernel_approximation import Nystroem
         from sklearn.pipeline import make_pipeline
         from sklearn.svm import LinearSVC
@@ -72,10 +108,15 @@ def machine(method: str, C: float, gamma: float, components: int, budget: float 
         return make_pipeline(features, LinearSVC(C=C))
     from maxmargin import SVC
 
-    kind = method.removeprefix("maxmargin-")
-    given = {} if kind == "exact" else {"approximation": kind, "n_components": components}
-    passes = int(os.environ.get("MAXMARGIN_PASSES", -1)) if given else -1
-    return SVC(C=C, gamma=gamma, cache_size=budget, max_iter=passes, random_state=0, **given)
+    given = {
+        "exact": {},
+        "refined": {"approximation": "nystroem", "refine": True},
+        "rff": {"approximation": "rff"},
+        "nystroem": {"approximation": "nystroem"},
+    }[run.method.split()[1]]
+    if given:
+        given["n_components"] = components
+    return SVC(C=C, gamma=gamma, cache_size=run.budget, random_state=0, **given)
 
 
 def peak() -> float:
@@ -83,41 +124,36 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run_here(case: str, method: str, rows: int, components: int, budget: float | None) -> dict:
+def run_here(run: Run) -> dict:
     """One run: fit, score, measure."""
-    _, _, C, gamma = CASES[case]
-    X, y, Xt, yt = load(case, rows)
+    X, y, Xt, yt = load(run.case, run.rows)
     few = min(WARM_UP, len(X))
-    machine(method, C, gamma, min(components, few // 2), budget).fit(X[:few], y[:few])
+    machine(run, min(run.components, few // 2)).fit(X[:few], y[:few])
     before, began = peak(), perf_counter()
-    model = machine(method, C, gamma, components, budget).fit(X, y)
-    seconds = perf_counter() - began
-    result = {"seconds": seconds, "over data MB": peak() - before, "peak MB": peak()}
+    model = machine(run, run.components).fit(X, y)
+    result = {"seconds": perf_counter() - began, "over data MB": peak() - before}
+    result |= {"data MB": X.nbytes / 2**20, "peak MB": peak()}
     began = perf_counter()
-    decided = model.decision_function(Xt)
-    result["predict s"] = perf_counter() - began
     result["accuracy"] = float(np.mean(model.predict(Xt) == yt))
-    if len(np.unique(y)) == 2:
-        from sklearn.metrics import roc_auc_score
-
-        result["AUC"] = float(roc_auc_score(yt, decided))
-    if method == "sklearn-nystroem":
+    result["predict s"] = perf_counter() - began
+    if run.method.startswith("scikit-learn"):
         from maxmargin.features.base import kernel_error
         from maxmargin.kernels import RBF
 
-        result["kernel error"] = kernel_error(RBF(gamma), Xt[:500], model[0].transform(Xt[:500]))
+        kernel = RBF(CASES[run.case][2])
+        result["kernel error"] = kernel_error(kernel, Xt[:500], model[0].transform(Xt[:500]))
     else:
         proof = model.certificate_
         result["kernel error"] = getattr(proof, "kernel_error", 0.0)
         result["relative gap"] = proof.relative_gap
-        result["passes"] = int(np.max(model.n_iter_)) if method != "maxmargin-exact" else None
+        result["status"] = proof.status.value
+        result["steps"] = int(np.max(model.n_iter_))
     return result
 
 
-def run(case: str, method: str, rows: int, components: int, budget: float | None, limit: float):
+def run_apart(run: Run, limit: float) -> dict:
     """The same in a process of its own."""
-    job = json.dumps([case, method, rows, components, budget])
-    command = [sys.executable, "-m", "benchmarks.features", "--job", job]
+    command = [sys.executable, "-m", "benchmarks.features", "--job", json.dumps(asdict(run))]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
@@ -128,95 +164,26 @@ def run(case: str, method: str, rows: int, components: int, budget: float | None
     return json.loads(done.stdout.splitlines()[-1])
 
 
-COLUMNS = ("seconds", "accuracy", "AUC", "kernel error", "relative gap", "passes", "over data MB")
-
-
-def show(case: str, method: str, rows: int, components: int, budget: float | None, result: dict):
-    """One line of the table."""
-    values = [_cell(result.get(name)) for name in COLUMNS]
-    name = method if budget is None else f"{method}, {budget:.0f} MB"
-    cells = [case, f"{rows:,}", name, f"{components:,}", *values, result.get("note", "")]
-    print("| " + " | ".join(cells) + " |", flush=True)
-
-
-def _cell(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-
-
-def table(options: argparse.Namespace) -> None:
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
-    print("| case | rows | machine | D | " + " | ".join(COLUMNS) + " | note |")
-    print("|---" * (len(COLUMNS) + 5) + "|")
-    for case in options.only or CASES:
-        quick, full, *_ = CASES[case]
-        rows = options.rows or (full if options.full else quick)
-        components = options.components
-        for method in options.methods or METHODS:
-            if method == "maxmargin-exact" and rows > EXACT_ROWS:
-                continue
-            streamed = case == "million" and method == "maxmargin-nystroem"
-            for budget in options.budgets if streamed else (None,):
-                result = run(case, method, rows, components, budget, options.limit)
-                show(case, method, rows, components, budget, result)
-
-
-def figure(options: argparse.Namespace) -> None:
-    """Accuracy against training time for D = 100 … 4,000."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    case = (options.only or ["covtype"])[0]
-    rows = options.rows or CASES[case][1 if options.full else 0]
-    _, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-    for method in ("maxmargin-nystroem", "maxmargin-rff", "maxmargin-exact"):
-        sizes = [0] if method == "maxmargin-exact" else [100, 200, 500, 1000, 2000, 4000]
-        points = []
-        for components in sizes:
-            result = run(case, method, rows, components, None, options.limit)
-            show(case, method, rows, components, None, result)
-            if "accuracy" in result:
-                points.append((result["seconds"], result["accuracy"], components))
-        if points:
-            seconds, accuracy, sizes = zip(*points, strict=True)
-            axes.plot(seconds, accuracy, "o-", label=method)
-            for x, y, size in points:
-                if size:
-                    axes.annotate(f"{size:,}", (x, y), fontsize=7, va="bottom")
-    axes.set(xscale="log", xlabel="seconds to train", ylabel="accuracy on held-out rows")
-    axes.set_title(f"{case}, {rows:,} rows; the numbers are D")
-    axes.legend()
-    plt.savefig(options.out, dpi=150)
-    print(f"written: {options.out}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="all rows")
-    parser.add_argument("--figure", action="store_true", help="accuracy against time")
-    parser.add_argument("--only", nargs="+", choices=CASES)
-    parser.add_argument("--methods", nargs="+", choices=METHODS)
-    parser.add_argument("--components", type=int, default=1000)
-    parser.add_argument("--rows", type=int)
-    parser.add_argument(
-        "--budgets", type=float, nargs="+", default=[1024, 6144], help="MB, million"
-    )
-    parser.add_argument("--passes", type=int, help="most passes over the features")
-    parser.add_argument("--limit", type=float, default=1800, help="seconds for one run")
-    parser.add_argument("--out", type=Path, default=Path("features.png"))
+    tables = list(dict.fromkeys(run.table for run in plan()))
+    parser.add_argument("--only", nargs="+", choices=tables, default=tables)
+    parser.add_argument("--rows", type=int, help="most rows of a run, for a rehearsal")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for one run")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent)
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.passes is not None:
-        os.environ["MAXMARGIN_PASSES"] = str(options.passes)  # the runs' processes inherit it
     if options.job:
-        print(json.dumps(run_here(*json.loads(options.job))))
-    elif options.figure:
-        figure(options)
-    else:
-        table(options)
+        print(json.dumps(run_here(Run(**json.loads(options.job)))))
+        return
+    results = []
+    for run in plan():
+        if run.table in options.only:
+            rows = min(run.rows or CASES[run.case][0], options.rows or sys.maxsize)
+            run = replace(run, rows=rows)
+            results.append(asdict(run) | run_apart(run, options.limit))
+            print(feature_report.line(results[-1]), flush=True)
+    feature_report.write(results, options.out)
 
 
 if __name__ == "__main__":

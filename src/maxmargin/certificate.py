@@ -33,34 +33,44 @@ class Values(NamedTuple):
 
 
 def values(
-    problem: DualProblem, beta: np.ndarray, gradient: np.ndarray, offsets: np.ndarray
+    problem: DualProblem,
+    beta: np.ndarray,
+    gradient: np.ndarray,
+    offsets: np.ndarray,
+    quadratic: tuple[float, float] | None = None,
 ) -> Values:
-    """What β and its gradient are worth, in one pass."""
+    """What β and its gradient are worth, in one pass.
+
+    `quadratic` is ½‖w‖² of the model and ½βᵀKβ where w is not Σ β_i φ(x_i) to the last digit; the
+    gradient is then that of w.
+    """
     p = problem
-    return Values(
-        *_values(beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups)
+    slope, of_beta, loss, margin, violation = _values(
+        beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups
     )
+    of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
+    primal = of_model + loss
+    if margin < np.inf:
+        primal = of_model / margin**2 if margin > 0 else np.inf
+    return Values(-(of_beta + slope), primal, violation)
 
 
 @njit(cache=True, nogil=True)
 def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
-    quadratic, slope, loss, margin, hard = 0.0, 0.0, 0.0, np.inf, False
+    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation."""
+    quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf
     for i in range(len(beta)):
         residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
         quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
         slope += beta[i] * linear[i]
         if np.isinf(lower[i]) or np.isinf(upper[i]):
-            hard = True
-            margin = min(margin, 1.0 - residual / linear[i])  # the least y_i f(x_i)
+            margin = min(margin, 1.0 - residual / linear[i])
         else:
             loss -= residual * (upper[i] if residual < 0 else lower[i])
     for g in range(n_groups):
         loss += offsets[g] * sums[g]
-    primal = quadratic + loss
-    if hard:
-        primal = quadratic / margin**2 if margin > 0 else np.inf
     violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
-    return -(quadratic + slope), primal, violation
+    return slope, quadratic, loss, margin, violation
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
@@ -107,7 +117,7 @@ class Certificate:
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
         dual, primal, violation = values(
-            problem, solution.beta, solution.gradient, solution.offsets
+            problem, solution.beta, solution.gradient, solution.offsets, solution.quadratic
         )
         return cls.from_values(
             primal=primal,

@@ -199,7 +199,7 @@ class Solution:
     Attributes
     ----------
     beta : ndarray, feasible whatever the status
-    gradient : ndarray, G = Kβ + p recomputed in float64 from the final β
+    gradient : ndarray, G = Kβ + p recomputed in float64 from the final β (or of the model's w)
     offsets : ndarray, b of each group
     status : Status
     n_iter : int, steps taken
@@ -207,6 +207,7 @@ class Solution:
     seconds : float
     history : structured ndarray with one record per outer iteration (see `solvers.progress`)
     why : str, what ended it
+    quadratic : ½‖w‖² of the model and ½βᵀKβ, if the model's w is not Σ β_i φ(x_i) to the last digit
     """
 
     beta: np.ndarray
@@ -218,3 +219,4 @@ class Solution:
     seconds: float
     history: np.ndarray
     why: str
+    quadratic: tuple[float, float] | None = None

@@ -191,22 +191,16 @@ def _add_products(data, indices, indptr, weights, products):
 
 @njit(cache=True, nogil=True)
 def dot_rows(Z, lines, w, out):
-    """out_k = z_iᵀw for the k-th of the lines i of Z."""
+    """out_k = z_iᵀw for the k-th of the lines i of Z; a line that is negative is left out."""
     for k in range(len(lines)):
-        out[k] = _dense_dot(Z[lines[k]], w)
+        if lines[k] >= 0:
+            out[k] = _dense_dot(Z[lines[k]], w)
 
 
 @njit(cache=True, nogil=True)
 def add_rows(Z, lines, beta, out):
-    """out += Σ_k β_k z_i for the k-th of the lines i of Z."""
+    """out += Σ_k β_k z_i for the k-th of the lines i of Z; negative ones are left out."""
     for k in range(len(lines)):
-        if beta[k] != 0.0:
+        if lines[k] >= 0:
             for c in range(len(out)):
                 out[c] += beta[k] * Z[lines[k], c]
-
-
-@njit(cache=True, nogil=True)
-def square_rows(Z, lines, out):
-    """out_k = ‖z_i‖² for the k-th of the lines i of Z."""
-    for k in range(len(lines)):
-        out[k] = _dense_dot(Z[lines[k]], Z[lines[k]])

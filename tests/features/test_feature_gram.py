@@ -1,4 +1,4 @@
-"""K̂ = ZZᵀ in blocks: every row once, within the budget."""
+"""K̂ = ZZᵀ by its products, within the budget."""
 
 import tracemalloc
 
@@ -10,7 +10,6 @@ from maxmargin.features import RandomFourierFeatures
 from maxmargin.features.base import TILE_ENTRIES
 from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import RBF
-from maxmargin.resources import available_cores
 
 X = np.random.default_rng(0).normal(size=(4000, 5))
 FEATURES = RandomFourierFeatures(200, gamma=0.2, random_state=0).fit(X)
@@ -25,26 +24,24 @@ SUBSET = np.sort(np.random.default_rng(1).choice(4000, 900, replace=False))
 
 
 @pytest.mark.parametrize("rows", [slice(None), SUBSET], ids=["all", "some"])
-@pytest.mark.parametrize("budget", [100, 2, 0.5])
-def test_every_row_comes_once_with_its_features(budget, rows):
-    gram = made(budget, rows)
-    for _ in range(2):
-        seen = np.zeros(gram.n, int)
-        for block in gram.blocks():
-            seen[block.rows] += 1
-            assert np.allclose(block.Z[block.lines], Z[rows][block.rows], atol=1e-6)
-        assert (seen == 1).all()
+@pytest.mark.parametrize("budget", [100, 2, 0.6])
+def test_products_are_those_with_the_features(budget, rows):
+    gram, expected = made(budget, rows), Z[rows].astype(float)
+    random = np.random.default_rng(2)
+    w, some = random.normal(size=200), np.sort(random.choice(gram.n, 500, replace=False))
+    assert np.allclose(gram.scores(w), expected @ w, atol=1e-4)
+    coef = random.normal(size=500)
+    assert np.allclose(gram.combine(some, coef), coef @ expected[some], atol=1e-4)
+    assert np.allclose(np.vstack(list(gram.blocks(some))), expected[some], atol=1e-6)
 
 
-@pytest.mark.parametrize("budget", [100, 0.5])
-def test_weights_and_scores_are_products_with_the_features(budget):
-    gram = made(budget, SUBSET)
-    beta = np.random.default_rng(2).normal(size=900)
-    w = gram.weights(beta)
-    assert np.allclose(w, Z[SUBSET].astype(float).T @ beta, atol=1e-5)
-    for block in gram.blocks():
-        expected = Z[SUBSET][block.rows].astype(float) @ w
-        assert np.allclose(gram.scores(block, w), expected, atol=1e-4)
+def test_a_lot_is_of_different_rows_and_of_those_that_are_kept_first():
+    gram = made(2)
+    few = gram.lot(gram.resident)
+    assert len(np.unique(few)) == gram.resident
+    before = gram.evaluations
+    gram.combine(few, np.ones(len(few)))
+    assert gram.evaluations == before
 
 
 def test_what_fits_is_kept_and_what_does_not_is_computed_again():
@@ -52,7 +49,7 @@ def test_what_fits_is_kept_and_what_does_not_is_computed_again():
     part = made(2)
     assert 0 < part.resident < 4000
     before = part.evaluations
-    list(part.blocks())
+    part.scores(np.ones(200))
     again = part.evaluations - before
     assert again == (4000 - part.resident) * 200
 
@@ -62,18 +59,16 @@ def test_what_fits_is_kept_and_what_does_not_is_computed_again():
 def test_memory_stays_within_the_budget(budget, data):
     many = sp.vstack([data] * 5, format="csr") if sp.issparse(data) else np.vstack([data] * 5)
     features = RandomFourierFeatures(200, gamma=0.2, random_state=0).fit(many)
-    for block in FeatureGram(RBF(0.2), many[:100], features).blocks():  # compiles what is needed
-        made(100).scores(block, np.ones(200))
+    w = np.ones(200)
+    FeatureGram(RBF(0.2), many[:7000], features, cache_size=1).scores(w)  # compiles
     tracemalloc.start()
-    gram = FeatureGram(RBF(0.2), many, features, cache_size=budget, threads=1)
-    for block in gram.blocks():
-        gram.scores(block, np.ones(200))
+    FeatureGram(RBF(0.2), many, features, cache_size=budget, threads=1).scores(w)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     of_all_rows = 4 * 20_000 * 200
     overhead = 20_000 * 8 * 8  # row numbers, their order
-    # What each thread has in its hands: a block, its angles, and of sparse rows their product.
-    tiles = 3 * 4 * TILE_ENTRIES * available_cores()
+    # What a thread has in its hands: a tile, its angles, and of sparse rows their product.
+    tiles = 4 * 4 * TILE_ENTRIES
     assert peak <= budget * 2**20 + overhead + tiles < of_all_rows
 
 

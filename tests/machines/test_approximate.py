@@ -150,16 +150,16 @@ def test_after_fit_blocks_add_to_what_was_learned():
     clf.partial_fit(X[300:310], y[300:310])
     assert clf.features_ is features
     assert clf.n_samples_seen_ == 310
-    assert 0 < np.abs(clf.decision_function(X) - before).mean() < 0.3
+    assert 0 < np.abs(clf.decision_function(X) - before).mean() < 0.5
 
 
-def test_one_block_is_one_pass_of_fit():
-    """From the same start, with the same order: the same w, before Σβ = 0 is repaired."""
+def test_one_block_with_all_rows_is_nearly_a_fit():
+    """From w = 0 the block's problem is the machine's; a few proximal steps come close."""
     given = {"approximation": "rff", "n_components": 100, "gamma": 1.0, "fit_intercept": False}
-    with pytest.warns(ConvergenceWarning, match="out of iterations"):
-        once = SVC(max_iter=1, tol=1e-9, **given).fit(X, y)
+    whole = SVC(**given).fit(X, y)
     streamed = SVC(**given).partial_fit(X, y, classes=[0, 1])
-    assert np.allclose(streamed.feature_coef_, once.feature_coef_, rtol=1e-6, atol=1e-9)
+    signs = np.where(y == 1, 1.0, -1.0)
+    assert naive_hinge(streamed, X, signs, 1.0) <= 1.05 * naive_hinge(whole, X, signs, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,11 @@ from maxmargin import (
 ESTIMATORS = [
     SVC(),
     SVC(kernel="precomputed"),
+    SVC(approximation="rff"),
+    SVC(approximation="nystroem"),
     SVR(),
+    SVR(approximation="rff"),
+    SVR(approximation="nystroem"),
     # The checks' own data have three classes of 10, 10 and 20 rows and worse: with ν = 0.5 a class
     # would have to hold more weight than it has rows, and NuSVC says so, as scikit-learn's does.
     NuSVC(nu=0.35),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.features.base import COMPONENTS, KernelFeatures
+from maxmargin.features.base import COMPONENTS, ERROR_SAMPLE, KernelFeatures, distinct_rows
 from maxmargin.kernels import RBF, Gamma, Kernel, Laplacian, as_kernel
 
 
@@ -102,15 +104,23 @@ class RandomFourierFeatures(KernelFeatures):
         phases = np.zeros(count) if self.paired else random.uniform(0, 2 * np.pi, count)
         self.phases_ = phases.astype(np.float32)
         self._n_features_out = columns
+        # Where the origin is does not matter, but angles far from it are rounded more.
+        self._centre = np.zeros(d)
+        if not sp.issparse(X):
+            some = distinct_rows(X, ERROR_SAMPLE, check_random_state(0))
+            self._centre = X[some].mean(axis=0, dtype=np.float64)
 
-    def _features(self, X: Any) -> np.ndarray:
-        angles = self._single(X) @ self.frequencies_.T
+    def basis(self, X: Any, dtype: type = np.float32) -> np.ndarray:
+        """φ itself."""
+        if self._centre.any():
+            X = (X.toarray() if sp.issparse(X) else X) - self._centre
+        angles = X.astype(dtype, copy=False) @ self.frequencies_.T.astype(dtype)
         if self.paired:
             values = np.hstack([np.cos(angles), np.sin(angles)])
         else:
-            angles += self.phases_
+            angles += self.phases_.astype(dtype)
             values = np.cos(angles, out=angles)
-        values *= np.float32(np.sqrt(2 / self._n_features_out))
+        values *= dtype(np.sqrt(2 / self._n_features_out))
         return values
 
     @available_if(lambda self: self.paired)
@@ -126,8 +136,8 @@ class RandomFourierFeatures(KernelFeatures):
         cosine, sine = np.split(Z, 2, axis=1)
         frequencies = self.frequencies_.astype(np.float64)
         X = np.linalg.lstsq(frequencies, np.arctan2(sine, cosine).T)[0].T
-        X = X if self._centre is None else X + self._centre
-        miss = np.abs(self._features(X) - Z).max(axis=1)
+        X += self._centre
+        miss = np.abs(self.basis(X, np.float64) - Z).max(axis=1)
         if miss.max(initial=0) > 1e-3 * np.sqrt(2 / self._n_features_out):
             raise ValueError(
                 f"row {int(miss.argmax())} has no unique inverse: an angle ωx beyond half a turn, "

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 from sklearn.cluster import kmeans_plusplus
 
-from maxmargin.features.base import sampled
+from maxmargin.features.base import distinct_rows, sampled
 from maxmargin.kernels import Kernel
 
 CANDIDATES = 10  # rows looked at for each landmark that is chosen with care
@@ -19,9 +19,9 @@ def choose_landmarks(
 ) -> np.ndarray:
     """Row numbers of the landmarks, sorted: a memmap is read forward."""
     if rule == "uniform":
-        return sampled(X.shape[0], count, random)
-    rows = sampled(X.shape[0], CANDIDATES * count, random)
-    candidates = X[rows].astype(np.float64, copy=False)
+        return distinct_rows(X, count, random)
+    rows = distinct_rows(X, CANDIDATES * count, random)
+    candidates, count = X[rows].astype(np.float64, copy=False), min(count, len(rows))
     if rule == "kmeans++":
         _, chosen = kmeans_plusplus(candidates, count, random_state=random, n_local_trials=1)
         return np.unique(rows[chosen])

@@ -18,6 +18,9 @@ from maxmargin.features.base import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
 from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
 from maxmargin.resources import one_blas_thread
+from maxmargin.tiling import tiling
+
+KINDS: tuple[type, ...] = (np.float32, np.float64)
 
 
 class Nystroem(KernelFeatures):
@@ -31,8 +34,9 @@ class Nystroem(KernelFeatures):
     kernel : as for `SVC`, except "precomputed"
     degree, gamma, coef0 : parameters of the named kernels
     landmarks : {"uniform", "kmeans++", "leverage"}, default="uniform"
-        Which rows: any; far from each other; or those that a first choice explains worst (by
-        approximate ridge leverage scores). With care, but from ten times as many rows only.
+        Which rows, all different: any; far from each other; or those that a first choice explains
+        worst (by approximate ridge leverage scores). With care, but from ten times as many rows
+        only.
     threshold : float, default=1e-6
         Eigenvalues of K_mm below this share of the largest are dropped: float32 knows nothing
         of them. So there can be fewer columns than landmarks.
@@ -42,7 +46,7 @@ class Nystroem(KernelFeatures):
     ----------
     landmarks_ : array of shape (n_landmarks, n_features)
     landmark_indices_ : ndarray, their row numbers
-    normalization_ : ndarray of shape (n_landmarks, n_columns), UΛ^(−½)
+    normalization_ : ndarray of shape (n_landmarks, n_columns), UΛ^(−½) in float64
     eigenvalues_ : ndarray of shape (n_columns,), those that were kept
     kernel_ : Kernel, with the number that γ is
 
@@ -113,12 +117,29 @@ class Nystroem(KernelFeatures):
                 f"kernel values up to {np.abs(K).max():.1g} are beyond float32: scale the data"
             )
         self.eigenvalues_ = values[kept]
-        self.normalization_ = (vectors[:, kept] / np.sqrt(values[kept])).astype(np.float32)
+        self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
         self._n_features_out = int(kept.sum())
+        self._tiling = tiling(self.kernel_, self.landmarks_)
+        self._panels: dict[type, np.ndarray] = {}
+        if self._tiling:
+            self._panels = {kind: self._tiling.pack(kind, None, 1) for kind in KINDS}
 
-    def _features(self, X: Any) -> np.ndarray:
-        values = self.kernel_(self._single(X), self._single(self.landmarks_))
-        return values.astype(np.float32, copy=False) @ self.normalization_
+    def basis(self, X: Any, dtype: type = np.float32) -> np.ndarray:
+        """The kernel with every landmark."""
+        if sp.issparse(X) and not sp.issparse(self.landmarks_):
+            X = X.toarray()
+        elif sp.issparse(self.landmarks_):
+            X = sp.csr_array(X)
+        if self._tiling is None:
+            return self.kernel_(X, self.landmarks_).astype(dtype, copy=False)
+        right = self._tiling.like(X).expand(dtype, None, 1)
+        out = np.empty((X.shape[0], len(self.landmark_indices_)), dtype)
+        return self._tiling.block(self._panels[dtype], right, out, 1)
+
+    @property
+    def mixing(self) -> np.ndarray:
+        """UΛ^(−½)."""
+        return self.normalization_
 
     @available_if(lambda self: isinstance(self._kernel(), RBF))
     def inverse_transform(self, Z: Any) -> np.ndarray:
@@ -129,22 +150,22 @@ class Nystroem(KernelFeatures):
         That is an inverse for the landmarks themselves and for rows that they represent.
         """
         check_is_fitted(self)
-        if self._centre is None:
+        if sp.issparse(self.landmarks_):
             raise ValueError("inverse_transform needs landmarks that are dense rows")
-        back = self.normalization_.astype(np.float64) * self.eigenvalues_
+        back, centre = self.normalization_ * self.eigenvalues_, self.landmarks_.mean(axis=0)
         values = np.clip(np.asarray(Z, np.float64) @ back.T, 1e-6, 1.0)
         squares = -np.log(values) / float(self.kernel_.gamma)
-        L = self.landmarks_ - self._centre
+        L = self.landmarks_ - centre
         # ‖x − l‖² = s for every l is linear in (x, ‖x‖²):  2 lᵀx − ‖x‖² = ‖l‖² − s.
         A = np.column_stack([2 * L, -np.ones(len(L))])
         right = np.einsum("ij,ij->i", L, L) - squares
         pairs = zip(values, right, strict=True)
         X = [np.linalg.lstsq(A * k[:, None], r * k)[0][:-1] for k, r in pairs]
-        return np.array(X) + self._centre
+        return np.array(X) + centre
 
     def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
         """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
-        weights = coef @ self.normalization_.T.astype(np.float64)
+        weights = coef @ self.normalization_.T
         if sp.issparse(self.landmarks_):
             X = sp.csr_array(X)
         with one_blas_thread():

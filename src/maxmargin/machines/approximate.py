@@ -20,15 +20,21 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from maxmargin.certificate import ApproximateCertificate, Certificate
 from maxmargin.features import Nystroem, RandomFourierFeatures
-from maxmargin.features.base import ERROR_SEED, KernelFeatures, kernel_error, sampled
+from maxmargin.features.base import (
+    ERROR_SAMPLE,
+    ERROR_SEED,
+    KernelFeatures,
+    kernel_error,
+    sampled,
+)
 from maxmargin.features.gram import FeatureGram
 from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.tasks import Task
 from maxmargin.resources import thread_count
-from maxmargin.solvers import FeatureDescent
+from maxmargin.solvers import FeatureNewton
 
-ERROR_SAMPLE = 500  # rows on which the kernel's error is measured
+ROUGH = 0.01  # relative gap that is enough for where the exact machine begins
 ROWS = 16384  # predicted at a time, with features that are not ours
 
 
@@ -48,12 +54,15 @@ class ApproximableMachine(KernelMachine):
         if self.approximation is None:
             return super()._gram(X, sample_weight)
         self._fit_features(X, sample_weight)
-        return self._feature_gram(X)
+        return self._feature_gram(X, shared=len(getattr(self, "classes_", ())) > 2)
 
     def _fit_features(self, X: Any, sample_weight: np.ndarray | None) -> None:
         """φ of the bound kernel, and how far K̂ is from K on some rows."""
         self._kernel_ = self._kernel().bind(X, sample_weight)
-        self.features_ = self._transformer(self._kernel_).fit(X)
+        present = X
+        if sample_weight is not None and not sample_weight.all():
+            present = X[np.flatnonzero(sample_weight)]
+        self.features_ = self._transformer(self._kernel_).fit(present)
         rows = sampled(X.shape[0], ERROR_SAMPLE, check_random_state(ERROR_SEED))
         Z = self.features_.transform(X[rows])
         Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
@@ -78,19 +87,21 @@ class ApproximableMachine(KernelMachine):
             self.n_components, kernel=kernel, random_state=0 if seed is None else seed
         )
 
-    def _feature_gram(self, X: Any) -> FeatureGram:
+    def _feature_gram(self, X: Any, shared: bool = False) -> FeatureGram:
         return FeatureGram(
             self._kernel_,
             X,
             self.features_,
             cache_size=self.cache_size,
             threads=thread_count(self.n_jobs),
+            shared=shared,
         )
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         if not isinstance(matrix, FeatureGram):
             return super()._solver(time_left, matrix)
-        return FeatureDescent(tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+        tol = max(self.tol, ROUGH) if self.refine else self.tol
+        return FeatureNewton(tol=tol, max_iter=self.max_iter, max_time=time_left)
 
     def _finish(self, task: Task, matrix: Any, solution: Any) -> Any:
         if isinstance(matrix, FeatureGram):
@@ -106,7 +117,7 @@ class ApproximableMachine(KernelMachine):
         model: Callable[[list], dict],
     ) -> list[Any]:
         """The approximate problems; and then, to refine them, the exact ones from there."""
-        self.__dict__.pop("_descents", None)
+        self.__dict__.pop("n_samples_seen_", None)
         self._approximate_ = self.approximation is not None
         self._criterion = "relative duality gap" if self._approximate_ else "KKT violation"
         if not self._approximate_:
@@ -114,8 +125,9 @@ class ApproximableMachine(KernelMachine):
 
         def with_weights(standing: list) -> dict:
             """The model's attributes, and w of every problem."""
-            pairs = zip(tasks, standing, strict=True)
-            return {**model(standing), "feature_coef_": np.array([weights(*p) for p in pairs])}
+            none = np.zeros(tasks[0].matrix().columns)
+            weights = [getattr(where, "weights", none) for where in standing]
+            return {**model(standing), "feature_coef_": np.array(weights)}
 
         self.__dict__.pop("support_vectors_", None)
         together = len(tasks) > 1
@@ -170,10 +182,3 @@ class ApproximableMachine(KernelMachine):
             for start in range(0, X.shape[0], ROWS)
         ]
         return np.vstack(parts) + self.intercept_
-
-
-def weights(task: Any, where: Any) -> np.ndarray:
-    """w of a problem from where it stands."""
-    beta, _ = task.coefficients(where)
-    rows = task.problem.rows
-    return task.matrix().weights(beta if rows is None else np.bincount(rows, beta))

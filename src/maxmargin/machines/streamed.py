@@ -1,15 +1,21 @@
 """Blocks of rows that come once and are not kept: `partial_fit` of SVC and SVR with features.
 
-Each call sweeps the β of its rows and adds them to w = Σ β_i φ(x_i); the β of earlier rows stay
-what they were. It is one pass of `FeatureDescent` over blocks that somebody else provides. The
-first call fixes φ, unless `fit` has; then the blocks add to what it learned. Rows should come
-mixed: a block of one class teaches little. There is no certificate of it all: the primal value
-needs rows that are gone.
+Each call finds the β of its rows and adds them to w = Σ β_i φ(x_i); the β of earlier rows stay
+what they were. With w⁰ the weights so far that is, in the primal,
+
+    minimise  ½‖w − w⁰‖² + ½(b − b⁰)² + the loss of the block's rows:
+
+what was learned is kept as far as the new rows allow, and of a stream the offset is one more
+weight. The first call fixes φ, unless `fit` has; then the blocks add to what it learned. Rows
+should come mixed: after a block of one class everything looks like that class. There is no
+certificate of it all: the primal value needs rows that are gone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +28,10 @@ from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.single import SingleMachine
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.feature_descent import VISITS, Descent, Walk
+from maxmargin.solvers.proximal_newton import WIDTH, ProximalNewton
+
+PROXIMAL_STEPS = 3  # for a block: the next one will move everything again
+MOST_STEPS = 100  # of Newton's method, for a block
 
 
 def streams(machine: StreamedMachine) -> bool:
@@ -38,7 +47,6 @@ def streams(machine: StreamedMachine) -> bool:
 class StreamedMachine(ApproximableMachine):
     """What the `partial_fit` of SVC and SVR share."""
 
-    _descents: dict[int, Descent]
     feature_coef_: np.ndarray
     intercept_: np.ndarray
 
@@ -51,32 +59,34 @@ class StreamedMachine(ApproximableMachine):
         """Make φ from the first block; after `fit`, there is one."""
         if self._first:
             self._fit_features(X, None)
-            self._approximate_, self.n_samples_seen_ = True, 0
-        elif not hasattr(self, "_descents"):
-            self.n_samples_seen_ = self.shape_fit_[0]
-        if not hasattr(self, "_descents"):
-            self._descents = {}
+            self._approximate_ = True
+        if not hasattr(self, "n_samples_seen_"):
+            self.n_samples_seen_ = 0 if self._first else self.shape_fit_[0]
 
     def _learn(self, X: Any, problems: Sequence[tuple[np.ndarray | slice, DualProblem]]) -> None:
         """Sweep the rows of X for every problem, given with the rows it is about."""
         gram = self._feature_gram(X)
         self.n_samples_seen_ += X.shape[0]
+        if self._first:
+            self.feature_coef_ = np.zeros((len(problems), gram.columns))
+            self.intercept_ = np.zeros(len(problems))
         for number, (rows, problem) in enumerate(problems):
             if problem.size:
-                walk = Walk(problem, gram.take(rows), descent=self._descents.get(number))
-                if number not in self._descents and not self._first:
-                    walk.descent.resume(self.feature_coef_[number], self.intercept_[number])
-                self._descents[number] = walk.descent
-                for block in walk.gram.blocks():
-                    walk.sweep(block, VISITS)
-        unknown = [(np.zeros(gram.columns), 0.0)] * len(problems)
-        models = (
-            unknown if self._first else list(zip(self.feature_coef_, self.intercept_, strict=True))
-        )
-        for number, descent in self._descents.items():
-            models[number] = descent.model()
-        self.feature_coef_ = np.array([w for w, _ in models])
-        self.intercept_ = np.array([b for _, b in models])
+                w, b = self.feature_coef_[number], self.intercept_[number]
+                change, self.intercept_[number] = learned(problem, gram.take(rows), w, b)
+                self.feature_coef_[number] += change
+
+
+def learned(problem: DualProblem, gram: Any, w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
+    """What a block of rows adds to w, and the new b."""
+    seen = problem.on_variables(gram.scores(w))
+    newton = ProximalNewton(
+        replace(problem, linear=problem.linear + seen), gram, np.zeros(gram.columns), b, WIDTH
+    )
+    steps = islice(newton.rounds(offset=False), MOST_STEPS)
+    for _ in islice(filter(None, steps), PROXIMAL_STEPS):
+        pass
+    return newton.image, newton.b
 
 
 class StreamedClassifier(StreamedMachine, KernelClassifier):

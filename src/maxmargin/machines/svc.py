@@ -65,9 +65,9 @@ class SVC(StreamedClassifier):
     approximation : {"rff", "nystroem"}, transformer or None
         New. Put features φ with φ(x)ᵀφ(z) ≈ k(x, z) in the kernel's place, for data too large for
         the exact machine: random Fourier features, Nyström's, or a transformer of yours. `tol` is
-        then the relative duality gap, `max_iter` counts passes over the features, `cache_size`
-        bounds their memory (what does not fit is computed again in every pass), and `solver` is
-        not used. The rows are streamed: X may be a `numpy.memmap`.
+        then the relative duality gap, `max_iter` counts steps of Newton's method, `cache_size`
+        bounds the memory of the features (what does not fit is computed again in every step), and
+        `solver` is not used. The rows are streamed: X may be a `numpy.memmap`.
     n_components : int or None
         New. Columns of φ; None is 1,000, or all rows if there are fewer.
     refine : bool, default=False

@@ -10,7 +10,7 @@ from maxmargin.solvers.chunking import Chunking
 from maxmargin.solvers.coordinate_descent import CoordinateDescent
 from maxmargin.solvers.decomposition import Decomposition
 from maxmargin.solvers.dual_coordinate import DualCoordinateDescent
-from maxmargin.solvers.feature_descent import FeatureDescent
+from maxmargin.solvers.feature_newton import FeatureNewton
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
 from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
@@ -55,7 +55,7 @@ __all__ = [
     "CoordinateDescent",
     "Decomposition",
     "DualCoordinateDescent",
-    "FeatureDescent",
+    "FeatureNewton",
     "InteriorPoint",
     "LinearInteriorPoint",
     "LinearProgress",
