@@ -13,6 +13,7 @@ def ideas() -> list[tuple[str, dict[str, Any]]]:
 
     return [
         ("as it is", {}),
+        ("one thread", {"n_jobs": 1}),
         ("working sets of 256", {"solver": BlockSMO(smallest=256, largest=256)}),
         ("pairs of all rows, no blocks", {"solver": "second-order"}),
     ]

@@ -21,11 +21,13 @@ class Case:
         SVC, SVR, OneClassSVM or LinearSVC, by its name in scikit-learn.
     gamma : float
         Of the RBF kernel; unused by LinearSVC.
+    loss : str
+        hinge or squared_hinge, of LinearSVC only.
     cache : str
         `matrix` gives a library a cache as large as the kernel matrix, `default` leaves its own.
     tol : float
         The KKT gap to be reached. For LinearSVC, whose libraries all mean something else by
-        their tolerance, the relative distance from the optimal value.
+        their tolerance, the relative duality gap.
     only : tuple of str
         Names of the libraries that run it; all that have the machine when empty.
     """
@@ -36,6 +38,7 @@ class Case:
     machine: str = "SVC"
     C: float = 1.0
     gamma: float = 1.0
+    loss: str = "hinge"
     epsilon: float = 0.1
     nu: float = 0.1
     cache: str = "matrix"
@@ -45,14 +48,15 @@ class Case:
     @property
     def series(self) -> tuple[object, ...]:
         """Cases that differ only in their number of rows."""
-        return (self.kind, self.data, self.machine, self.C, self.gamma)
+        return (self.kind, self.data, self.machine, self.C, self.gamma, self.loss, self.tol)
 
     @property
     def label(self) -> str:
         parameter = f"ν={self.nu:g}" if self.machine == "OneClassSVM" else f"C={self.C:g}"
         rows = f" {self.n:,}" if self.n else ""
         cache = ", default cache" if self.cache == "default" else ""
-        return f"{self.data}{rows}, {parameter}{cache}"
+        linear = f", {self.loss}, gap {self.tol:g}" if self.machine == "LinearSVC" else ""
+        return f"{self.data}{rows}, {parameter}{cache}{linear}"
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,28 @@ from benchmarks.case import Case
 from benchmarks.runner import Settings
 
 OURS = ("maxmargin-32", "maxmargin-64")
-SCALABLE = (*OURS, "intelex-32", "intelex-64", "scikit-learn", "libsvm", "thundersvm")
+BLOCKS = (*OURS, "intelex-32", "intelex-64")  # libraries that solve by blocks
+QUICK_PEERS = (*BLOCKS, "scikit-learn")  # LIBSVM and ThunderSVM take as long as it, or longer
 
 
 def at(
-    costs: tuple[float, ...], kind: str, data: str, gamma: float, n: int | None = None
+    costs: tuple[float, ...],
+    kind: str,
+    data: str,
+    gamma: float,
+    n: int | None = None,
+    only: tuple[str, ...] = (),
 ) -> list[Case]:
-    return [Case(kind, data, n, C=C, gamma=gamma) for C in costs]
+    return [Case(kind, data, n, C=C, gamma=gamma, only=only) for C in costs]
+
+
+def linear(data: str, costs: tuple[float, ...] = (1,), n: int | None = None) -> list[Case]:
+    return [
+        Case("linear", data, n, "LinearSVC", C=C, loss=loss, tol=tol)
+        for C in costs
+        for loss in ("hinge", "squared_hinge")
+        for tol in (1e-3, 1e-5)
+    ]
 
 
 def tiny() -> list[Case]:
@@ -39,48 +54,49 @@ def quick() -> list[Case]:
         Case("multiclass", "ten_classes", 5_000, C=10, gamma=1 / 16),
         Case("SVR", "friedman", 5_000, "SVR", gamma=1 / 10),
         Case("one-class", "novelty", 5_000, "OneClassSVM", gamma=1 / 10),
-        Case("linear", "text", 5_000, "LinearSVC"),
-        Case("linear", "narrow", 5_000, "LinearSVC", C=0.01),
+        *linear("text", n=5_000),
+        *linear("narrow", (0.01,), n=5_000),
         *small(),
-        Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=SCALABLE[:4]),
+        Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=BLOCKS),
         Case("cold", "narrow", 2_000, gamma=1 / 40, only=OURS),
         *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (1_000, 2_000, 4_000)),
     ]
 
 
 def full() -> list[Case]:
-    """The whole comparison, on real data too; hours."""
+    """The whole comparison, on real data too; about three quarters of an hour."""
     return [
         *at((1, 100), "train", "narrow", 1 / 40, n=10_000),
-        *at((1, 100), "train", "imbalanced", 1 / 22, n=20_000),
-        *at((1, 100), "train", "covtype", 1.0, n=20_000),
-        *at((1, 100), "train", "cover", 0.1, n=50_000),
-        *at((1, 100), "train", "a9a_dense", 1 / 123),
+        *at((1, 100), "train", "imbalanced", 1 / 22, n=20_000, only=QUICK_PEERS),
+        *at((1, 100), "train", "covtype", 1.0, n=20_000, only=QUICK_PEERS),
+        *at((1, 100), "train", "cover", 0.1, n=50_000, only=QUICK_PEERS),
+        *at((1, 100), "train", "a9a_dense", 1 / 123, only=BLOCKS),
         *at((1, 100), "train", "wide", 1 / 500, n=5_000),
-        *at((1, 100), "train", "mnist_3v8", 0.02),
-        *at((1, 100), "train", "mnist_odd", 0.02, n=20_000),
-        *at((1, 100), "sparse", "a9a", 1 / 123),
-        *at((1, 100), "sparse", "reuters", 1.0),
-        *at((1, 100), "sparse", "text", 1.0, n=10_000),
-        Case("multiclass", "letter", C=10, gamma=1.0),
-        Case("multiclass", "pendigits", C=10, gamma=1.0),
-        Case("multiclass", "mnist", C=10, gamma=0.02),
-        Case("SVR", "california_housing", machine="SVR", gamma=1 / 8),
-        Case("SVR", "abalone", machine="SVR", C=10, gamma=1 / 8),
-        Case("SVR", "friedman", 20_000, "SVR", gamma=1 / 10),
-        Case("one-class", "novelty", 50_000, "OneClassSVM", gamma=1 / 10),
-        Case("one-class", "cover", 50_000, "OneClassSVM", gamma=0.1),
-        Case("linear", "a9a", machine="LinearSVC"),
-        Case("linear", "reuters", machine="LinearSVC"),
-        Case("linear", "narrow", 50_000, "LinearSVC", C=0.01),
+        *at((1, 100), "train", "mnist_3v8", 0.02, only=QUICK_PEERS),
+        *at((1, 100), "train", "mnist_odd", 0.02, n=20_000, only=BLOCKS),
+        *at((1, 100), "sparse", "a9a", 1 / 123, only=(*BLOCKS, "libsvm")),
+        *at((1, 100), "sparse", "reuters", 1.0, only=(*BLOCKS, "libsvm")),
+        *at((1, 100), "sparse", "text", 1.0, n=10_000, only=(*BLOCKS, "libsvm")),
+        Case("multiclass", "letter", C=10, gamma=1.0, only=QUICK_PEERS),
+        Case("multiclass", "pendigits", C=10, gamma=1.0, only=QUICK_PEERS),
+        Case("multiclass", "mnist", C=10, gamma=0.02, only=BLOCKS),
+        Case("SVR", "california_housing", machine="SVR", gamma=1 / 8, only=QUICK_PEERS),
+        Case("SVR", "abalone", machine="SVR", C=10, gamma=1 / 8, only=QUICK_PEERS),
+        Case("SVR", "friedman", 20_000, "SVR", gamma=1 / 10, only=QUICK_PEERS),
+        Case("one-class", "novelty", 20_000, "OneClassSVM", gamma=1 / 10, only=QUICK_PEERS),
+        Case("one-class", "cover", 20_000, "OneClassSVM", gamma=0.1, only=QUICK_PEERS),
+        *linear("a9a"),
+        *linear("reuters"),
+        *linear("text", n=20_000),
+        *linear("narrow", (0.01, 1), n=50_000),
         *small(),
         *(
-            Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=SCALABLE[:5])
+            Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=BLOCKS)
             for cache in ("default", "matrix")
         ),
         Case("cold", "narrow", 10_000, gamma=1 / 40, only=OURS),
         *(
-            Case("scaling", "narrow", n, gamma=1 / 40, only=SCALABLE)
+            Case("scaling", "narrow", n, gamma=1 / 40, only=QUICK_PEERS)
             for n in (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
         ),
         *at((1, 100), "ablation", "narrow", 1 / 40, n=10_000),
@@ -101,5 +117,5 @@ def small() -> list[Case]:
 MODES = {
     "tiny": (tiny, Settings(repeats=2, budget=0.5, limit=20.0)),
     "quick": (quick, Settings(repeats=15, budget=0.8, limit=20.0)),
-    "full": (full, Settings(repeats=15, budget=20.0, limit=600.0)),
+    "full": (full, Settings(repeats=5, budget=4.0, limit=120.0)),
 }

@@ -21,7 +21,7 @@ FLOORS = [
     {"sparse_tiles"},
     {"tiling"},
     {"gram", "primal"},
-    {"problem"},
+    {"problem", "cross"},
     {"certificate"},
     {"formulations", "solvers", "features"},
     {"machines", "trace"},

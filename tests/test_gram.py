@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import SVC
-from maxmargin.gram import Gram, cross_dot
+from maxmargin.cross import cross_dot
+from maxmargin.gram import Gram
 from maxmargin.kernels import (
     RBF,
     Laplacian,
@@ -75,11 +76,14 @@ def test_parts_are_those_of_the_matrix(kernel, size, form):
     for dtype, digit in digits.items():
         close = {"rtol": digit, "atol": digit * np.abs(K).max()}
         assert_allclose(gram.block(i, j, dtype), K[np.ix_(i, j)], **close)
+        assert_allclose(gram.square(i, dtype), K[np.ix_(i, i)], **close)
         assert_allclose(gram.row(3, dtype), K[3], **close)
         several = {"rtol": digit, "atol": 51 * close["atol"]}
         assert_allclose(gram.dot(j, coef, dtype), K[:, j] @ coef, **several)
         assert_allclose(gram.dot(j, coef, dtype, rows=i), K[np.ix_(i, j)] @ coef, **several)
         assert_allclose(gram.dot(j, coef, dtype, again=True), K[:, j] @ coef, **several)
+        both = np.concatenate([i, j])  # some rows may be kept by now, others are not
+        assert_allclose(gram.square(both, dtype), K[np.ix_(both, both)], **close)
         assert gram.dot(j, coef, dtype).dtype == np.float64
     assert_allclose(gram.diagonal, K.diagonal(), rtol=1e-6)
     some = np.flatnonzero(np.arange(len(X)) % 3 == 0)

@@ -51,6 +51,13 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     tiles.fill(panels, rows, form.function, 0, len(panels), out)
     np.testing.assert_allclose(out, K, rtol=0, atol=TOLERANCE[dtype] * size)
 
+    square = tiles.square(
+        panels, tiles.expand(X, form, dtype), form, np.full((n, n), np.nan, dtype)
+    )
+    K_XX = exact(kernel, X, X)
+    np.testing.assert_allclose(square, K_XX, rtol=0, atol=TOLERANCE[dtype] * (1 + K_XX.max()))
+    np.testing.assert_array_equal(square, square.T)
+
     coef = np.zeros(rows.shape[0] * rows.shape[1], dtype)
     coef[:m] = np.linspace(-1, 1, m)
     sums = np.ones((len(panels), panels.shape[2]))

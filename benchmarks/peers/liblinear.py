@@ -1,4 +1,9 @@
-"""LIBLINEAR as its authors publish it: dual coordinate descent for the hinge loss."""
+"""LIBLINEAR as its authors publish it.
+
+Dual coordinate descent for the hinge loss (-s 3) and for the squared hinge with more columns than
+rows (-s 1); for fewer, Newton's method in the primal (-s 2), as its authors advise and
+scikit-learn does.
+"""
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -25,7 +30,8 @@ class Liblinear(Peer):
         from liblinear.liblinear import parameter
         from liblinear.liblinearutil import train
 
-        return train(X, parameter(f"-q -s 3 -B -1 -c {case.C} -e {case.tol}"))
+        kind = 3 if case.loss == "hinge" else 2 if X.l > X.n else 1
+        return train(X, parameter(f"-q -s {kind} -B -1 -c {case.C} -e {case.tol}"))
 
     def predict(self, model, X):
         from liblinear.liblinear import liblinear

@@ -42,7 +42,7 @@ class Peer:
 
     def parameters(self, case: Case, n: int) -> dict[str, Any]:
         if case.machine == "LinearSVC":
-            common = {"C": case.C, "loss": "hinge", "fit_intercept": False, "tol": case.tol}
+            common = {"C": case.C, "loss": case.loss, "fit_intercept": False, "tol": case.tol}
             return common | {"max_iter": 100_000} | self.options
         cache = {"cache_size": self.megabytes(n)} if case.cache == "matrix" else {}
         own = {

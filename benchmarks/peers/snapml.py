@@ -11,7 +11,7 @@ class SnapML(Peer):
     module = distribution = "snapml"
 
     def supports(self, case):
-        return case.machine == "LinearSVC"
+        return case.machine == "LinearSVC" and case.loss == "hinge"
 
     def fit(self, case, X, y):
         from snapml import SupportVectorMachine

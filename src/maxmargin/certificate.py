@@ -16,32 +16,61 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import DualProblem, Solution, Status, worst_violation
 
 
-def primal_value(
+class Values(NamedTuple):
+    """D, P at w = Σ β_i φ(x_i) and given offsets, and the worst KKT violation of β."""
+
+    dual: float
+    primal: float
+    violation: float
+
+
+def values(
     problem: DualProblem,
     beta: np.ndarray,
     gradient: np.ndarray,
     offsets: np.ndarray,
-    quadratic: float | None = None,
-) -> float:
-    """P at w = Σ β_i φ(x_i) and the given offsets; or at another w, given G and ½‖w‖² of it."""
-    if quadratic is None:
-        quadratic = 0.5 * float(np.sum(beta * (gradient - problem.linear)))
-    b = offsets[problem.group] if problem.n_groups else 0.0
-    residual = -(gradient + b)  # what one more unit of β_i would gain
-    bound = np.where(residual > 0, problem.upper, problem.lower)
-    hard = np.isinf(problem.lower) | np.isinf(problem.upper)
-    if hard.any():
-        margin = np.min(((gradient + b) / -problem.linear + 1)[hard])  # least y_i f(x_i)
-        return quadratic / margin**2 if margin > 0 else np.inf
-    loss = float(np.sum(residual * bound))
-    return quadratic + loss + float(offsets @ problem.sums)
+    quadratic: tuple[float, float] | None = None,
+) -> Values:
+    """What β and its gradient are worth, in one pass.
+
+    `quadratic` is ½‖w‖² of the model and ½βᵀKβ where w is not Σ β_i φ(x_i) to the last digit; the
+    gradient is then that of w.
+    """
+    p = problem
+    slope, of_beta, loss, margin, violation = _values(
+        beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups
+    )
+    of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
+    primal = of_model + loss
+    if margin < np.inf:
+        primal = of_model / margin**2 if margin > 0 else np.inf
+    return Values(-(of_beta + slope), primal, violation)
+
+
+@njit(cache=True, nogil=True)
+def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
+    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation."""
+    quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf
+    for i in range(len(beta)):
+        residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
+        quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
+        slope += beta[i] * linear[i]
+        if np.isinf(lower[i]) or np.isinf(upper[i]):
+            margin = min(margin, 1.0 - residual / linear[i])
+        else:
+            loss -= residual * (upper[i] if residual < 0 else lower[i])
+    for g in range(n_groups):
+        loss += offsets[g] * sums[g]
+    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
+    return slope, quadratic, loss, margin, violation
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
@@ -87,15 +116,13 @@ class Certificate:
     @classmethod
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
-        beta, gradient = solution.beta, solution.gradient
-        of_model, dual = None, -problem.objective(beta, gradient)
-        if solution.quadratic is not None:
-            of_model, of_beta = solution.quadratic
-            dual = -float(problem.linear @ beta) - of_beta
+        dual, primal, violation = values(
+            problem, solution.beta, solution.gradient, solution.offsets, solution.quadratic
+        )
         return cls.from_values(
-            primal=primal_value(problem, beta, gradient, solution.offsets, of_model),
+            primal=primal,
             dual=dual,
-            kkt_violation=problem.violation(beta, gradient),
+            kkt_violation=violation,
             status=solution.status,
             n_iter=solution.n_iter,
             kernel_evaluations=solution.kernel_evaluations,

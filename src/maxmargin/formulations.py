@@ -23,7 +23,7 @@ def c_svc(y: np.ndarray, C: np.ndarray | float, *, fit_intercept: bool = True) -
     y : labels, +1 or −1
     C : penalty of each row (weights included), or one for all; infinite for the hard margin
     """
-    bound = np.broadcast_to(np.asarray(C, float), y.shape)
+    bound = np.asarray(C, float)
     return DualProblem(
         linear=-y.astype(float),
         lower=np.where(y > 0, 0.0, -bound),

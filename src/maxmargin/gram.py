@@ -13,20 +13,22 @@ the result): the caller says which.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from copy import copy
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.kept_rows import KeptRows
+from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
-from maxmargin.resources import available_cores, available_memory, run_all
+from maxmargin.resources import available_cores, available_memory, run_all, run_split
+from maxmargin.rows import add_rows
 from maxmargin.tiling import tiling
 
 TILE_ENTRIES = 1 << 20
-WHOLE_MATRIX_ROWS = 1024  # below this many rows K is held whole, in float64
+WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -75,13 +77,21 @@ class Gram:
         self._whole_matrix: np.ndarray | None = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
+        self._source: Callable[[], np.ndarray] | None = None  # of the whole, if not X
 
     @property
     def _whole(self) -> np.ndarray | None:
         """K itself if it is small, made when first needed."""
         if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            self._whole_matrix = self._compute(np.arange(self.n), None, np.float64)
+            before = self.evaluations
+            self._whole_matrix = self._source() if self._source else self._own_whole()
+            self.evaluations = before + self.n * (self.n + 1) // 2
         return self._whole_matrix
+
+    def _own_whole(self) -> np.ndarray:
+        if isinstance(self.kernel, Precomputed):
+            return np.require(self.X, np.float64, ["C", "W"])
+        return self._compute_square(np.arange(self.n), np.float64, np.empty((self.n, self.n)))
 
     @property
     def precision(self) -> type:
@@ -107,25 +117,55 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
+        if len(rows) <= WHOLE_MATRIX_ROWS:
+            return self._part(rows)  # by its matrix, made when first needed
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
         share = self.budget / self.threads / 2**20
         return Gram(self.kernel, X, cache_size=share, threads=1)
 
-    def block(
-        self, i: Any, j: Any, dtype: type = np.float64, out: np.ndarray | None = None
-    ) -> np.ndarray:
+    def _part(self, rows: np.ndarray) -> Gram:
+        part = copy(self)
+        part.n, part.threads, part.evaluations = len(rows), 1, 0
+        part.diagonal, part._whole_matrix = self.diagonal[rows], None
+        part._source = partial(self._whole_of, rows)
+        return part
+
+    def _whole_of(self, rows: np.ndarray) -> np.ndarray:
+        """K[rows, rows], out of the whole if there is one, else computed by this thread."""
+        K = np.empty((len(rows), len(rows)))
+        if self._whole is None:
+            (alone := copy(self)).threads = 1
+            return alone._compute_square(rows, np.float64, K)
+        gather_entries(self._whole, rows, rows, K, 0, len(rows))
+        return K
+
+    def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
+        if self._whole is None:
+            return self._compute(i, j, dtype)
+        values = np.empty((len(i), len(j)))
+        gather_entries(self._whole, i, j, values, 0, len(i))
+        return values.astype(dtype, copy=False)
+
+    def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
+        """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
+
+        In `out` if it is given and nothing better is at hand.
+        """
+        i = np.asarray(i)
         if self._whole is not None:
-            everything = np.arange(self.n)
-            if np.array_equal(i, everything) and np.array_equal(j, everything):
+            if np.array_equal(i, np.arange(self.n)):
                 return self._whole.astype(dtype, copy=False)
-            return self._whole[np.ix_(i, j)].astype(dtype, copy=False)
+            return self.block(i, i, dtype)
+        values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
-            return self._compute(i, j, dtype, out)
-        values = np.empty((len(i), len(j)), dtype) if out is None else out
-        missing = self._rows.take(i, j, values, self.threads)
-        values[missing] = self._compute(i[missing], j, dtype)
+            return self._compute_square(i, dtype, values)
+        missing = self._rows.take(i, i, values, self.threads)
+        entries: np.ndarray = np.empty((len(missing), len(missing)), dtype)
+        self._compute_square(i[missing], dtype, entries)
+        fill = partial(complete, values, missing, entries)
+        run_split(fill, len(missing), 4 * len(missing) * len(i), self.threads)
         return values
 
     def dot(
@@ -143,8 +183,9 @@ class Gram:
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self._whole is not None:
-            on_rows = np.bincount(j, coef, self.n)
-            return (self._whole if rows is None else self._whole[rows]) @ on_rows
+            values = np.zeros(self.n)
+            add_rows(self._whole, j, coef, values)
+            return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
         n = self.n if rows is None else len(rows)
@@ -217,6 +258,15 @@ class Gram:
         self._each(fill, len(i), columns)
         return values
 
+    def _compute_square(self, i: np.ndarray, dtype: type, out: np.ndarray) -> np.ndarray:
+        """K[i, i] from the data; half of it where a tile does it and makes no wide copy of X."""
+        wide = np.dtype(dtype).itemsize > self.X.dtype.itemsize and len(i) > WHOLE_MATRIX_ROWS
+        if not self._tiled or wide or len(i) < 2:
+            return self._compute(i, i, dtype, out)
+        self.evaluations += len(i) * (len(i) + 1) // 2
+        left, right = self._packed(dtype, i), self._tiled.expand(dtype, i, self.threads)
+        return self._tiled.square(left, right, out, self.threads)
+
     def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
         """Rows as the tile wants them; all of them are packed once."""
         assert self._tiled
@@ -269,40 +319,3 @@ class Gram:
             X = self.X if self._mean is None else self.X - self._mean
             self._single = X.astype(np.float32, copy=False)
         return self._single[rows]
-
-
-def cross_dot(
-    kernel: Kernel, X: Any, Z: Any, coef: np.ndarray, threads: int | None = None
-) -> np.ndarray:
-    """K(X, Z) @ coefᵀ in tiles: what prediction needs. In float32 if X and Z are.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (r, rows of Z)
-
-    Returns
-    -------
-    ndarray of shape (rows of X, r)
-    """
-    products = np.zeros((X.shape[0], len(coef)))
-    step = max(1, TILE_ENTRIES // max(Z.shape[0], 1))
-    tiled = tiling(kernel, Z)
-    if tiled:
-        dtype = np.result_type(X.dtype, Z.dtype).type
-        right = tiled.expand(dtype, None, 1)
-
-    def fill(start: int) -> None:
-        part = X[start : start + step]
-        if not tiled:
-            products[start : start + step] = kernel(part, Z) @ coef.T
-            return
-        n, left = part.shape[0], tiled.like(part).pack(dtype, None, 1)
-        if len(coef) == 1:
-            products[start : start + n, 0] = tiled.dot(left, right, coef[0], 1)[:n]
-        else:
-            values = np.empty((Z.shape[0], n), dtype)
-            products[start : start + n] = (coef @ tiled.block(left, right, values, 1)).T
-
-    if Z.shape[0]:
-        run_all(fill, [(s,) for s in range(0, X.shape[0], step)], threads or available_cores())
-    return products

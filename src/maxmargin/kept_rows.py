@@ -75,7 +75,7 @@ class KeptRows:
     ) -> np.ndarray:
         """Put the kept rows' entries in some columns into `out`; which numbers are not kept."""
         places = self.place[numbers]
-        gather = partial(_gather, self.rows, places, columns, out)
+        gather = partial(gather_entries, self.rows, places, columns, out)
         run_split(gather, len(places), out.size, threads)
         return np.flatnonzero(places < 0)
 
@@ -90,8 +90,23 @@ def _add(rows, places, coef, out, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def _gather(rows, places, columns, out, start, stop):
+def gather_entries(rows, places, columns, out, start, stop):
+    """out[i, j] = rows[places[i], columns[j]] for start ≤ i < stop, where there is a place."""
     for i in range(start, stop):
         if places[i] >= 0:
             for j in range(len(columns)):
                 out[i, j] = rows[places[i], columns[j]]
+
+
+@njit(cache=True, nogil=True)
+def complete(values, missing, entries, start, stop):
+    """Fill the missing rows of a symmetric matrix: `entries` holds their block, the others mirror.
+
+    Rows missing[start:stop]; all rows that are not missing are there.
+    """
+    for r in range(start, stop):
+        m = missing[r]
+        for k in range(len(values)):
+            values[m, k] = values[k, m]
+        for c in range(len(missing)):
+            values[m, missing[c]] = entries[r, c]

@@ -142,8 +142,8 @@ class PiecewiseLoss(Loss):
         return np.where(below, -steepest, 0.0), np.where(above, steepest, 0.0)
 
     def value(self, y: Any, f: Any) -> np.ndarray:
-        s, excess = self._side(y, f)
-        return np.abs(s) * (excess**2 / (2 * self.kappa) if self.kappa else excess)
+        _, excess = self._side(y, f)
+        return excess**2 / (2 * self.kappa) if self.kappa else excess
 
     def derivative(self, y: Any, f: Any) -> np.ndarray:
         s, excess = self._side(y, f)
@@ -156,13 +156,13 @@ class PiecewiseLoss(Loss):
         return np.where((s >= lowest) & (s <= highest), quadratic, np.inf)
 
     def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Which way the loss falls (−1, 0 or +1) and how far f is outside the tube."""
+        """Which way the loss falls (−1, 0 or +1), and how far f is outside the tube, or 0."""
         y = np.asarray(y, float)
         residual = y - f
         below, above = self.sides(y)
         excess = np.abs(residual) - self.epsilon
         counted = (excess > 0) & np.where(residual > 0, below, above)
-        return np.where(counted, -np.sign(residual), 0.0), np.maximum(excess, 0.0)
+        return np.where(counted, -np.sign(residual), 0.0), np.where(counted, excess, 0.0)
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,10 @@ class Hinge(PiecewiseLoss):
 
     def sides(self, y: Any) -> tuple[Any, Any]:
         return np.asarray(y) > 0, np.asarray(y) < 0
+
+    def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
+        excess = np.maximum(1.0 - np.multiply(y, f), 0.0)
+        return -np.multiply(y, excess > 0), excess
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,13 @@ class PrimalProblem:
             violation=self.violation(beta, scores if coef is implied else rows.scores(implied)),
         )
 
+    def implied(self, values: np.ndarray) -> np.ndarray:
+        """β_i = −c_i L'(y_i, f_i) of a loss of quadratic pieces: what the answers f imply."""
+        excess = self.y - values
+        if self.loss.epsilon:
+            excess -= np.clip(excess, -self.loss.epsilon, self.loss.epsilon)
+        return np.clip(excess / self.curvature, *self.bounds)
+
     def feasible(self, beta: np.ndarray) -> np.ndarray:
         """A feasible point near β: clipped to the box, and Σβ = 0 if there is an offset.
 

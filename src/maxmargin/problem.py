@@ -98,10 +98,14 @@ class DualProblem:
         can, and a sparse point stays sparse. What is less than the rounding of the sum is left,
         and what is within rounding of a bound is at it.
         """
-        beta = np.zeros(self.size) if beta is None else np.asarray(beta, float)
-        beta = np.clip(beta, self.lower, self.upper)
-        for bound in (self.lower, self.upper):
-            beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
+        if beta is None:
+            beta = np.minimum(np.maximum(self.lower, 0.0), self.upper)
+            if not beta.any() and not self.sums.any():
+                return beta
+        else:
+            beta = np.clip(np.asarray(beta, float), self.lower, self.upper)
+            for bound in (self.lower, self.upper):
+                beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
             free = inside & (self.lower < beta) & (beta < self.upper)
@@ -124,10 +128,7 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        up, down = self._extremes(beta, gradient)
-        if self.n_groups == 0:
-            return max(up[0], -down[0], 0.0)
-        return max(float(np.max(up - down)), 0.0)
+        return worst_violation(beta, gradient, self.lower, self.upper, self.group, self.n_groups)
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
@@ -141,26 +142,9 @@ class DualProblem:
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
-        up, down = self._extremes(beta, gradient)
-        free = (beta > self.lower) & (beta < self.upper)
-        offsets = np.empty(self.n_groups)
-        for g in range(self.n_groups):
-            inside = free & (self.group == g)
-            if inside.any():
-                offsets[g] = -gradient[inside].mean()
-            else:
-                ends = [v for v in (up[g], down[g]) if np.isfinite(v)]
-                offsets[g] = np.mean(ends) if ends else 0.0
-        return offsets
-
-    def worst(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """The variables that violate most: in each group the one to raise and the one to lower."""
-        up = np.where(beta < self.upper, -gradient, -np.inf)
-        down = np.where(beta > self.lower, gradient, -np.inf)
-        groups = [self.group == g for g in range(max(self.n_groups, 1))]
-        return np.array(
-            [np.where(inside, wish, -np.inf).argmax() for inside in groups for wish in (up, down)]
-        )
+        n_groups = max(self.n_groups, 1)
+        offsets = middles(beta, gradient, self.lower, self.upper, self.group, n_groups)
+        return offsets[: self.n_groups]
 
     def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))
@@ -178,6 +162,34 @@ def extremes(beta, gradient, lower, upper, group, n_groups):
         if beta[i] > lower[i] and -gradient[i] < down[g]:
             down[g] = -gradient[i]
     return up, down
+
+
+@njit(cache=True, nogil=True)
+def worst_violation(beta, gradient, lower, upper, group, n_groups):
+    """The largest of the distances between the extremes, or from them to 0 without a group."""
+    up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
+    if n_groups == 0:
+        return max(up[0], -down[0], 0.0)
+    return max((up - down).max(), 0.0)
+
+
+@njit(cache=True, nogil=True)
+def middles(beta, gradient, lower, upper, group, n_groups):
+    """Per group: the mean −G over free variables; if none is, the middle of the extremes."""
+    up, down = extremes(beta, gradient, lower, upper, group, n_groups)
+    total, count = np.zeros(n_groups), np.zeros(n_groups)
+    for i in range(len(beta)):
+        if lower[i] < beta[i] < upper[i]:
+            total[group[i]] -= gradient[i]
+            count[group[i]] += 1
+    for g in range(n_groups):
+        if count[g] == 0:
+            for end in (up[g], down[g]):
+                if np.isfinite(end):
+                    total[g] += end
+                    count[g] += 1
+        total[g] /= max(count[g], 1)
+    return total
 
 
 @dataclass(frozen=True)

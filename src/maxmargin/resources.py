@@ -24,7 +24,7 @@ def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int)
         for task in tasks:
             function(*task)
         return
-    for future in [_pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
+    for future in [pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
         future.result()
 
 
@@ -39,9 +39,12 @@ def run_split(function: Callable[[int, int], None], n: int, work: float, threads
 
 
 @lru_cache(maxsize=8)
-def _pool(threads: int, process: int) -> ThreadPoolExecutor:
-    """One pool per process: threads do not survive a fork."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
+def pool(threads: int, process: int, work: str = "tiles") -> ThreadPoolExecutor:
+    """One pool per process, for threads do not survive a fork, and kind of work.
+
+    Work that waits for other work must not take its threads.
+    """
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"maxmargin-{work}")
 
 
 _lock = Lock()

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-BLOCK = 4096  # rows converted to float64 at a time
+BLOCK = 1024  # rows converted to float64 at a time
 
 
 class Rows:
@@ -82,9 +82,11 @@ class Rows:
             _add_products(*self.parts, weights, products)
             products += np.tril(products, -1).T
             return products - float(weights.sum()) * np.outer(centre, centre)
-        root = np.sqrt(weights)[:, None]
-        for start in range(0, self.n, BLOCK):
-            block = (self.X[start : start + BLOCK] - centre) * root[start : start + BLOCK]
+        some = np.flatnonzero(weights)
+        for start in range(0, len(some), BLOCK):
+            chosen = some[start : start + BLOCK]
+            block = self.X[chosen] - centre
+            block *= np.sqrt(weights[chosen])[:, None]
             products += block.T @ block
         return products
 
@@ -177,6 +179,8 @@ def _squared_norms(data, indices, indptr, out):
 def _add_products(data, indices, indptr, weights, products):
     """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
     for i in range(len(weights)):
+        if weights[i] == 0.0:
+            continue
         start, stop = row_ends(indptr, i)
         for a in range(start, stop):
             value = weights[i] * data[a]

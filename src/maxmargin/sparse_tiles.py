@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from maxmargin.resources import run_split
-from maxmargin.tiles import BLOCK, Form, apply
+from maxmargin.tiles import BLOCK, Form, apply, mirror
 from maxmargin.vectors import LANES, WIDE, gather, put
 
 
@@ -96,6 +96,18 @@ def block(
         fill(panels, *rows, form.function, start, stop, out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
+    return out
+
+
+def square(
+    panels: np.ndarray, rows: Rows, form: Form, out: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+
+    def part(start: int, stop: int) -> None:
+        fill_half(panels, *rows, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows) / 2, threads)
     return out
 
 
@@ -200,3 +212,18 @@ def fill(panels, starts, columns, values, function, start, stop, out):
                 else:
                     for l in range(n - i):
                         out[j + h // WIDE, i + l] = y[h, l]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill_half(panels, starts, columns, values, function, start, stop, out):
+    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
+    lanes = panels.shape[2]
+    t, y = np.empty((BLOCK, lanes), panels.dtype), np.empty((BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    for p in range(start, stop):
+        i = p * lanes
+        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
+            for r in range(BLOCK):
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
+            apply(function, flat_t, flat_y)
+            mirror(y, out, i, j)

@@ -159,6 +159,18 @@ def block(
     return out
 
 
+def square(
+    panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
+) -> np.ndarray:
+    """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+
+    def part(start: int, stop: int) -> None:
+        fill_half(panels, rows, form.function, start, stop, out)
+
+    run_split(part, len(panels), _work(panels, rows) / 2, threads)
+    return out
+
+
 def dot(
     panels: np.ndarray, rows: np.ndarray, form: Form, coef: np.ndarray, threads: int = 1
 ) -> np.ndarray:
@@ -251,3 +263,40 @@ def fill(panels, rows, function, start, stop, out):
                 else:
                     for l in range(width):
                         out[j + r, i + l] = y[r, l]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill_half(panels, rows, function, start, stop, out):
+    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
+    lanes, tiles = panels.shape[2], BLOCK // ROWS
+    t = np.empty((tiles, ROWS, lanes), panels.dtype)
+    y = np.empty((BLOCK, lanes), panels.dtype)
+    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
+    for p in range(start, stop):
+        i = p * lanes
+        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
+            for r in range(tiles):
+                multiply(rows, j // ROWS + r, panels, p, t, r)
+            apply(function, flat_t, flat_y)
+            mirror(y, out, i, j)
+
+
+@njit(cache=True, nogil=True)
+def mirror(y, out, i, j):
+    """Store y[r, l] in row j + r, column i + l of a symmetric matrix, and in its mirror image."""
+    m = len(out)
+    height, width = min(y.shape[0], m - j), min(y.shape[1], m - i)
+    if j < i + width:  # on the diagonal
+        for r in range(height):
+            for l in range(min(j + r - i + 1, width)):
+                out[j + r, i + l] = out[i + l, j + r] = y[r, l]
+        return
+    flat = out.reshape(-1)
+    for r in range(height):
+        place = np.uint64((j + r) * m + i)  # unsigned: no negative index to ask about
+        for l in range(np.uint64(width)):
+            flat[place + l] = y[r, l]
+    for l in range(width):
+        place = np.uint64((i + l) * m + j)
+        for r in range(np.uint64(height)):
+            flat[place + r] = y[r, l]

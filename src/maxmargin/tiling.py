@@ -1,7 +1,8 @@
 """Which fused tile computes a kernel on given rows, if one does: the dense or the sparse one.
 
-Both offer the same four things: `pack` left rows and `expand` right rows (all, or those with the
-given numbers), then a `block` of k(x, z) or its product with coefficients, `dot`.
+Both offer the same: `pack` left rows and `expand` right rows (all, or those with the given
+numbers), then a `block` of k(x, z), the `square` of rows with themselves, or the product of a block
+with coefficients, `dot`.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ class Dense:
     def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
         return tiles.block(left, right, self.form, out, threads)
 
+    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return tiles.square(left, right, self.form, out, threads)
+
     def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
         return tiles.dot(left, right, self.form, coef, threads)
 
@@ -67,6 +71,9 @@ class Sparse:
 
     def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
         return sparse_tiles.block(left, right, self.form, out, threads)
+
+    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return sparse_tiles.square(left, right, self.form, out, threads)
 
     def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
         return sparse_tiles.dot(left, right, self.form, coef, threads)

@@ -91,6 +91,22 @@ def test_every_exact_solver_finds_the_same_machine(cancer, solver):
     assert machine.certificate_.primal == pytest.approx(reference.certificate_.primal, rel=1e-6)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [30.0, 1000.0])
+def test_many_digits_at_a_large_C(cancer, C, fit_intercept):
+    """Rounding stops interior point at 1e-5 or so here; the free variables are then solved for."""
+    X, y = cancer
+    proof = LinearSVC(loss="hinge", C=C, fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
+    assert proof.certificate_.status.value == "converged"
+    assert proof.certificate_.relative_gap <= 1e-8
+
+
+def test_the_warning_says_what_ended_the_fit(cancer):
+    X, y = cancer
+    with pytest.warns(ConvergenceWarning, match=r"out of iterations \(max_iter=3 is reached\)"):
+        LinearSVC(solver="dual", tol=1e-9, max_iter=3).fit(X, y)
+
+
 def test_sgd_comes_close_and_says_how_close(cancer):
     X, y = cancer
     exact = LinearSVC(loss="hinge", C=0.05).fit(X, y).certificate_.primal

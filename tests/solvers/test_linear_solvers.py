@@ -21,6 +21,7 @@ from maxmargin.solvers import (
     Automatic,
     DualCoordinateDescent,
     LinearInteriorPoint,
+    Newton,
 )
 from maxmargin.solvers.face import minimise_on_face
 
@@ -141,6 +142,42 @@ def test_interior_point_does_not_mind_a_large_C_and_auto_knows():
     assert slow.status is Status.OUT_OF_ITERATIONS
     for solver in (LinearInteriorPoint, Automatic):
         assert solver(tol=1e-6, max_iter=300).solve(problem, rows).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss.kappa], ids=str)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
+def test_newton_needs_a_handful_of_steps_whatever_C_is(loss, fit_intercept, C):
+    for seed in range(5):
+        problem, X = generated(loss, seed, fit_intercept=fit_intercept, C=C)
+        for rows in (Rows(X), Rows(sp.csr_array(X))):
+            found = Newton(tol=1e-9, max_iter=50).solve(problem, rows)
+            assert found.status is Status.CONVERGED, found.why
+            assert_proven(problem, X, found.point)
+
+
+def test_newton_begins_on_a_part_of_the_rows_and_ends_on_all():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(5000, 3)) + 1
+    y = np.where(X[:, 0] + random.normal(size=5000) > 1, 1.0, -1.0)
+    problem = PrimalProblem(y, np.full(5000, 0.1), SquaredHinge())
+    found = Newton(tol=1e-10).solve(problem, Rows(X))
+    reference = LinearInteriorPoint(tol=1e-10).solve(problem, Rows(X))
+    assert found.point.relative_gap <= 1e-10
+    assert found.point.primal == pytest.approx(reference.point.primal, rel=1e-9)
+
+
+def test_newton_refuses_a_loss_with_kinks():
+    problem, X = generated(Hinge(), 0)
+    with pytest.raises(ValueError, match=r"loss without kinks.*Hinge"):
+        Newton().solve(problem, Rows(X))
+
+
+def test_every_ending_says_why():
+    problem, X = generated(Hinge(), 0)
+    solution = DualCoordinateDescent(tol=1e-12, max_iter=1).solve(problem, Rows(X))
+    assert solution.status is Status.OUT_OF_ITERATIONS
+    assert solution.why == "max_iter=1 is reached"
 
 
 def test_sgd_with_a_rate_that_is_too_large_says_which_is_not():

@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.cross import cross_dot
 from maxmargin.features.base import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
-from maxmargin.gram import cross_dot
 from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
 from maxmargin.resources import one_blas_thread
 from maxmargin.tiling import tiling

@@ -2,7 +2,8 @@
 
 Everything else stays: the dual problem, the certificate (which then holds for K̂ = φφᵀ and says
 so), classes and votes. The model is w, which is Σ β_i φ(x_i) up to the tolerance, so that a
-prediction needs φ(x) and no support vectors. With `refine=True` the approximate β is where the exact machine begins.
+prediction needs φ(x) and no support vectors. With `refine=True` the approximate β is where the
+exact machine begins.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sklearn.utils._param_validation import Interval
 
 from maxmargin.certificate import Certificate
 from maxmargin.machines.progress import GapBar
-from maxmargin.machines.tasks import numbered, run_threads
+from maxmargin.machines.tasks import joined, run_threads
 from maxmargin.machines.validation import warn
 from maxmargin.problem import Status
 from maxmargin.resources import thread_count
@@ -142,15 +142,14 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
             task.certificate(solution) for task, solution in zip(tasks, solutions, strict=True)
         ]
         self.certificate_ = Certificate.total(self.certificates_, seconds)
-        self.history_ = np.concatenate(
-            [numbered(k, solution.history) for k, solution in enumerate(solutions)]
-        )
+        self.history_ = joined([solution.history for solution in solutions])
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_
+            why = next(each.why for each in solutions if each.status is proof.status)
             warn(
-                f"{type(self).__name__} stopped: {proof.status.value}. The KKT violation is "
-                f"{proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
+                f"{type(self).__name__} stopped: {proof.status.value} ({why}). The KKT violation "
+                f"is {proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
                 f"({proof.relative_gap:.2%} of the objective); tol={self.tol:g} was asked of the "
                 f"{self._criterion}. The model so far is usable; to come closer, "
                 f"{proof.status.advice}.",

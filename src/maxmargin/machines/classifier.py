@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,8 @@ from maxmargin.machines.tasks import Standing, Task
 from maxmargin.machines.validation import check_two_classes, checked_weights, class_numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
+
+FEW_ROWS = 2048  # at least WHOLE_MATRIX_ROWS, for threads must not share a matrix in the making
 
 
 def _calibrated(machine: KernelClassifier) -> bool:
@@ -84,8 +87,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
         tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
         model = partial(self._model, X, labels, bounds, tasks)
+        # Pairs of few rows are mostly Python, of which only one thread runs at a time.
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
-        solutions = self._solve(tasks, in_parallel=pairs, data=(X, y), model=model)
+        many = len(labels) > FEW_ROWS
+        solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()
         if self.probability:
@@ -114,7 +119,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"got {classes.tolist()}"
             )
         self.classes_ = classes
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
+        self.class_weight_ = np.ones(len(classes))
+        if self.class_weight is not None:
+            self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
         return X, labels, checked_weights(sample_weight, X)
 
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
@@ -179,7 +186,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
-        values = self._scheme().decide(self._dense_dual_coef(), ends, self._product(X))
+        products = partial(self._products, X)
+        values = self._scheme().decide(self._dense_dual_coef(), ends, products)
         return values + self.intercept_
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -228,7 +236,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """w of every binary machine."""
         ends = np.concatenate([[0], np.cumsum(self.n_support_)])
 
-        def product(columns: slice, coef: np.ndarray) -> np.ndarray:
-            return np.asarray(self.support_vectors_[columns].T @ coef.T)
+        def products(coef: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+            vectors = self.support_vectors_
+            return [np.asarray(vectors[a:b].T @ coef[:, a:b].T) for a, b in pairwise(ends)]
 
-        return self._scheme().decide(self._dense_dual_coef(), ends, product).T
+        return self._scheme().decide(self._dense_dual_coef(), ends, products).T

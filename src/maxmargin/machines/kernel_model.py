@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from maxmargin.gram import Gram, cross_dot
+from maxmargin.cross import cross_dot
+from maxmargin.gram import Gram
 from maxmargin.kernels import Kernel, Linear, Precomputed, Vectorized, as_kernel
 from maxmargin.machines.precomputed import symmetric
 from maxmargin.machines.validation import (
@@ -73,17 +75,16 @@ class KernelModel(BaseEstimator):
         check_diagonal(gram.diagonal)
         return gram
 
-    def _product(self, X: Any) -> Callable[[slice, np.ndarray], np.ndarray]:
-        """K(X, support vectors) @ coefᵀ over a range of the support vectors."""
-        kernel = self._kernel_
+    def _products(self, X: Any, coef: np.ndarray, ends: Sequence[int]) -> Any:
+        """K(X, support vectors) @ coefᵀ, apart for the support vectors between any two `ends`."""
+        if isinstance(self._kernel_, Precomputed):
+            return [X[:, start:stop] @ coef[:, start:stop].T for start, stop in pairwise(ends)]
+        threads = thread_count(self.n_jobs)
+        return cross_dot(self._kernel_, X, self.support_vectors_, coef, threads, ends)
 
-        def product(columns: slice, coef: np.ndarray) -> np.ndarray:
-            if isinstance(kernel, Precomputed):
-                return X[:, columns] @ coef.T
-            vectors, threads = self.support_vectors_[columns], thread_count(self.n_jobs)
-            return cross_dot(kernel, X, vectors, coef, threads)
-
-        return product
+    def _line(self, X: Any) -> np.ndarray:
+        """Σ β_i k(x_i, x) for the rows x of X, of a model with one line of coefficients."""
+        return self._products(X, self._dense_dual_coef(), (0, len(self.support_)))[0][:, 0]
 
     def _validate_for_prediction(self, X: Any) -> Any:
         """X as the fitted machine expects it; a precomputed kernel cut to its support columns."""

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
-from maxmargin.gram import cross_dot
+from maxmargin.cross import cross_dot
 from maxmargin.kernels import Gamma, Kernel, Precomputed
 from maxmargin.machines.kernel_model import KernelModel
 from maxmargin.machines.online import OnlineClassifier

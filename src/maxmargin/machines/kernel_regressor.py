@@ -144,7 +144,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
 
     def _exact(self, gram: Gram, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
         began, rows = perf_counter(), np.flatnonzero(weights)
-        K = gram.block(rows, rows).copy()
+        K = gram.square(rows).copy()
         K[np.diag_indices_from(K)] += self.ridge / weights[rows]
         try:
             solved = cho_solve(cho_factor(K, overwrite_a=True), y[rows])
@@ -198,7 +198,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
         """f(x) = Σ β_i k(x_i, x) for the rows of X."""
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
-        return self._product(X)(slice(None), self._dense_dual_coef())[:, 0]
+        return self._line(X)
 
     def _linear_coef(self) -> Any:
         return np.asarray(self._dense_dual_coef() @ self.support_vectors_)
@@ -211,7 +211,7 @@ def largest_rate(gram: Gram, weights: np.ndarray, ridge: float, size: int) -> fl
     for _ in range(BATCHES if size < gram.n else 1):
         batch = rng.choice(gram.n, size, replace=False)
         root = np.sqrt(weights[batch])
-        K = gram.block(batch, batch) * root[:, None] * root
+        K = gram.square(batch) * root[:, None] * root
         top = eigvalsh(K, subset_by_index=[size - 1, size - 1])[0]
         largest = max(largest, float(top) + ridge)
     return 2 * size / largest if largest > 0 else 1.0

@@ -47,10 +47,10 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     random_state : seeds the order in which rows are visited; None is a fixed seed
     max_iter : int, default=1000
         Most passes over the data; −1 for no limit.
-    solver : {"auto", "dual", "interior-point", "sgd"} or LinearSolver, default="auto"
-        New. "dual": coordinate descent. "interior-point": for few columns; its speed does not
-        depend on C. "auto": the first, and the second if that takes too long. "sgd": stochastic
-        gradient descent, rough and online.
+    solver : {"auto", "dual", "interior-point", "newton", "sgd"} or LinearSolver, default="auto"
+        New. "dual": coordinate descent. "interior-point", and for the squared hinge "newton": for
+        few columns; their speed does not depend on C. "auto": the one that is faster on the data.
+        "sgd": stochastic gradient descent, rough and online.
     max_time : float or None
         New. Seconds after which the fit ends with the model so far.
     n_jobs : int or None

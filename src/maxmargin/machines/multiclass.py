@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 
-Product = Callable[[slice, np.ndarray], np.ndarray]
+Products = Callable[[np.ndarray, np.ndarray], Sequence[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,15 @@ class OneVersusOne:
             else:
                 yield np.where(labels[split.rows] == a, b - 1, a), split.rows
 
-    def decide(self, coef: np.ndarray, ends: np.ndarray, product: Product) -> np.ndarray:
+    def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
         """Decision values of every pair, without offsets.
 
-        `product(columns, coef)` is K(X, support vectors[columns]) @ coefᵀ; the support vectors
-        of class c are those from ends[c] to ends[c + 1], and only they meet its kernel values.
+        `products(coef, ends)` are K(X, support vectors) @ coefᵀ for the support vectors between
+        any two ends. Those of class c are from ends[c] to ends[c + 1].
         """
         if len(self.classes) == 2:
-            return product(slice(None), coef)
-        parts = [product(slice(start, stop), coef[:, start:stop]) for start, stop in pairwise(ends)]
+            return products(coef, ends[[0, -1]])[0]
+        parts = products(coef, ends)
         return np.column_stack([parts[a][:, b - 1] + parts[b][:, a] for a, b in self.pairs])
 
     def confidence(self, decisions: np.ndarray) -> np.ndarray:
@@ -117,9 +117,9 @@ class OneVersusRest:
         """The coefficients of each binary problem; undoes `scatter`."""
         return list(coef)
 
-    def decide(self, coef: np.ndarray, ends: np.ndarray, product: Product) -> np.ndarray:
+    def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
         """Decision value of each class, without offsets."""
-        return product(slice(None), coef)
+        return products(coef, ends[[0, -1]])[0]
 
     def confidence(self, decisions: np.ndarray) -> np.ndarray:
         """The decision values themselves."""

@@ -65,7 +65,7 @@ class SingleMachine(KernelMachine):
         """f(x) = Σ β_i k(x_i, x) + b for the rows of X."""
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
-        return self._product(X)(slice(None), self._dense_dual_coef())[:, 0] + self.intercept_[0]
+        return self._line(X) + self.intercept_[0]
 
     def _linear_coef(self) -> Any:
         return np.asarray(self._dense_dual_coef() @ self.support_vectors_)

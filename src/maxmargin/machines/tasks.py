@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from threading import Event
 from typing import TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources import pool
 from maxmargin.solvers import Progress
 
 Standing = Solution | Progress | None
@@ -43,10 +45,11 @@ class Task:
         return Certificate.of(self.problem, solution)
 
 
-def numbered(problem: int, history: np.ndarray) -> np.ndarray:
-    """A history with the number of its binary problem in front."""
+def joined(histories: list[np.ndarray]) -> np.ndarray:
+    """The histories of all problems one after the other, the number of the problem in front."""
+    history = np.concatenate(histories)
     record = np.empty(len(history), [("problem", int), *history.dtype.descr])
-    record["problem"] = problem
+    record["problem"] = np.repeat(np.arange(len(histories)), [len(part) for part in histories])
     for name in history.dtype.names or ():
         record[name] = history[name]
     return record
@@ -57,13 +60,14 @@ def run_threads(
 ) -> list[Result]:
     """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
     futures: list[Future[Result]] = []
-    with ThreadPoolExecutor(threads) as pool:
-        while True:
-            try:
-                futures.extend(pool.submit(run, number) for number in range(len(futures), count))
-                return [future.result() for future in futures]
-            except KeyboardInterrupt:
-                stop.set()
-            except BaseException:
-                stop.set()
-                raise
+    while True:
+        try:
+            submit = pool(threads, os.getpid(), "machines").submit
+            futures.extend(submit(run, number) for number in range(len(futures), count))
+            return [future.result() for future in futures]
+        except KeyboardInterrupt:
+            stop.set()
+        except BaseException:
+            stop.set()
+            wait(futures)
+            raise

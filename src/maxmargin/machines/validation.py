@@ -45,8 +45,10 @@ def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: An
 
 def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, and the number of each row's class."""
-    y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    y = np.asarray(y)
+    if y.ndim != 1 or y.dtype.kind not in "iub":  # a line of whole numbers is one of classes
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(

@@ -109,7 +109,7 @@ class DescentDisplay:
         (solver or CoordinateDescent(tol=1e-6)).solve(problem, gram, start=begin, observe=watched)
         both = problem.row_of(np.arange(2))
         display = cls(
-            bowl=Bowl(gram.block(both, both), problem.linear),
+            bowl=Bowl(gram.square(both), problem.linear),
             way=np.array(watched.places),
             lower=problem.lower,
             upper=problem.upper,

@@ -51,7 +51,7 @@ class PairStep:
         beta, pair = np.asarray(beta, float), np.array([i, j])
         t = np.sign(problem.lower[pair] + problem.upper[pair])
         rows = problem.row_of(pair)
-        K = gram.block(rows, rows)
+        K = gram.square(rows)
         gradient = gram.block(rows, problem.row_of(np.arange(len(beta)))) @ beta
         gradient += problem.linear[pair]
         C = np.maximum(np.abs(problem.lower[pair]), np.abs(problem.upper[pair]))

@@ -15,6 +15,7 @@ from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
 from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
 from maxmargin.solvers.maximal_violating_pair_smo import MaximalViolatingPairSMO
+from maxmargin.solvers.newton import Newton
 from maxmargin.solvers.platt_smo import PlattSMO
 from maxmargin.solvers.progress import Progress
 from maxmargin.solvers.random_pair_smo import RandomPairSMO
@@ -40,6 +41,7 @@ LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {
     "auto": Automatic,
     "dual": DualCoordinateDescent,
     "interior-point": LinearInteriorPoint,
+    "newton": Newton,
     "sgd": SGD,
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "LinearSolution",
     "LinearSolver",
     "MaximalViolatingPairSMO",
+    "Newton",
     "PlattSMO",
     "Progress",
     "RandomPairSMO",

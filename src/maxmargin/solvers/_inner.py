@@ -25,16 +25,21 @@ from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
 
 
+@njit(cache=True, nogil=True)
 def smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
     """Minimise over β in place until the violation is ≤ tol; returns the steps taken."""
-    inside = group == np.arange(max(n_groups, 1))[:, None]
-    zero, never = K.dtype.type(0), K.dtype.type(-np.inf)
-    up = np.where(inside & (beta < upper), zero, never)
-    down = np.where(inside & (beta > lower), zero, never)
-    G, diagonal, score = gradient.astype(K.dtype), K.diagonal().copy(), np.empty_like(up)
-    place = np.arange(len(beta), dtype=np.int32)
-    solve = _pairs if n_groups else _twos
-    steps = solve(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps)
+    size, real = len(beta), K.dtype.type
+    up = np.full((max(n_groups, 1), size), real(-np.inf))
+    down, score = up.copy(), np.empty_like(up)
+    G, diagonal, place = gradient.astype(K.dtype), np.empty(size, K.dtype), np.arange(size)
+    for k in range(size):
+        diagonal[k] = K[k, k]
+        if beta[k] < upper[k]:
+            up[group[k], k] = 0
+        if beta[k] > lower[k]:
+            down[group[k], k] = 0
+    arrays = K, diagonal, G, beta, lower, upper, up, down, score, place.astype(np.int32)
+    steps = _pairs(*arrays, tol, max_steps) if n_groups else _twos(*arrays, tol, max_steps)
     gradient[:] = G
     return steps
 
@@ -116,7 +121,11 @@ def _twos(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_s
         i = _find(gain, score, place)
         j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
-        move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
+        if i == j:  # no other has anything to add
+            alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
+            move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
+        else:
+            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
             beta[k] = min(max(beta[k] + move, lower[k]), upper[k])

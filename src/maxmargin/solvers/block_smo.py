@@ -40,20 +40,22 @@ class BlockSMO(Solver):
     largest: int = 6144
 
     def iterate(self, state: State) -> Iterator[None]:
-        problem, rng = state.problem, np.random.default_rng(0)
+        problem, W = state.problem, np.arange(state.problem.size)
+        rng = np.random.default_rng(0) if problem.size > self.smallest else None
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
-            room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
-            W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
-            # A block that is not the whole problem will be changed by the others: not too exact.
             aim = 0.4 * self.tol
+            if rng is not None:
+                room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
+                W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
+            # A block that is not the whole problem will be changed by the others: not too exact.
             if len(W) < problem.size:
                 aim = max(aim, 0.05 * problem.violation(state.beta, state.gradient))
             rows = problem.row_of(W)
             if not space.size or space.dtype != state.dtype:
                 space = np.empty(min(self.largest, problem.size) ** 2, state.dtype)
             K = space[: len(W) ** 2].reshape(len(W), len(W))
-            K = state.gram.block(rows, rows, state.dtype, out=K)
+            K = state.gram.square(rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
             state.steps += smo_block(
                 K,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.certificate import best_offset, primal_value
+from maxmargin.certificate import best_offset, values
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.resources import one_blas_thread
 from maxmargin.solvers.base import STOPPED, Ending
@@ -66,9 +66,7 @@ class FeatureProgress(Progress):
         """With the best offset there is: on the way, the one that β implies can be far off."""
         problem, beta, gradient = state.problem, state.beta, state.gradient
         offsets = np.array([best_offset(problem, gradient)] if problem.n_groups else [])
-        of_model, of_beta = state.quadratic
-        dual = -float(problem.linear @ beta) - of_beta
-        primal = primal_value(problem, beta, gradient, offsets, of_model)
+        dual, primal, _ = values(problem, beta, gradient, offsets, state.quadratic)
         told: Any = super().of(state, tol)
         return replace(
             told, objective=dual, gap=primal - dual, offsets=offsets, weights=state.weights

@@ -70,7 +70,7 @@ class InteriorPoint(Solver):
         # In x = β / unit and with G / scale, so that neither is smaller than the accuracy.
         unit = min(1.0, np.abs([p.lower, p.upper]).max())
         scale = min(1.0, max(np.abs(p.linear).max(), unit * state.diagonal.max()))
-        K = np.asfortranarray(unit / scale * state.gram.block(rows, rows))
+        K = np.asfortranarray(unit / scale * state.gram.square(rows))
         linear, bounds = p.linear / scale, {"x_l": p.lower / unit, "x_u": p.upper / unit}
         if p.n_groups:
             qp.setup(K, linear, np.asfortranarray(A), p.sums / unit, **bounds)

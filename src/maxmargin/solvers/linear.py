@@ -87,6 +87,7 @@ class LinearSolution:
     n_iter : int, passes over the data, rounded up
     seconds : float
     history : structured ndarray, one record per evaluation of the gap
+    why : str, what ended it
     """
 
     point: Point
@@ -94,6 +95,7 @@ class LinearSolution:
     n_iter: int
     seconds: float
     history: np.ndarray
+    why: str
 
 
 LinearObserver = Callable[[LinearProgress], bool | None]
@@ -139,7 +141,7 @@ class LinearSolver(ABC):
         state = LinearState(problem, rows, beta, aim, start_point, start_point)
         history: list[tuple] = []
         limit = np.inf if self.max_iter < 0 else self.max_iter
-        status = Status.STAGNATED
+        status, why = Status.STAGNATED, "steps no longer close the gap"
         try:
             for worth in self.iterate(state):
                 seconds = perf_counter() - began
@@ -152,18 +154,19 @@ class LinearSolver(ABC):
                 if best.relative_gap <= aim:
                     break
                 if observe and observe(LinearProgress(state, self.tol, seconds)):
-                    status = Status.INTERRUPTED
+                    status, why = Status.INTERRUPTED, "asked to stop"
                 elif late:
-                    status = Status.OUT_OF_TIME
+                    status, why = Status.OUT_OF_TIME, f"{seconds:.3g} s passed"
                 elif state.passes >= limit:
-                    status = Status.OUT_OF_ITERATIONS
+                    status, why = Status.OUT_OF_ITERATIONS, f"max_iter={self.max_iter} is reached"
                 else:
                     continue
                 break
         except KeyboardInterrupt:
-            state.best, status = state.best.better(state.point()), Status.INTERRUPTED
+            state.best = state.best.better(state.point())
+            status, why = Status.INTERRUPTED, "asked to stop"
         if state.best.relative_gap <= self.tol and status is not Status.INTERRUPTED:
-            status = Status.CONVERGED
+            status, why = Status.CONVERGED, "relative duality gap ≤ tol"
             if rows.stored <= SMALL:
                 state.best = polished(state)
         return LinearSolution(
@@ -172,6 +175,7 @@ class LinearSolver(ABC):
             n_iter=int(np.ceil(state.passes)),
             seconds=perf_counter() - began,
             history=np.array(history, HISTORY),
+            why=why,
         )
 
 

@@ -31,12 +31,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows, dot
+from maxmargin.solvers.face import minimise_on_face
 from maxmargin.solvers.linear import LinearSolver, LinearState
 
 Direction = tuple[np.ndarray, np.ndarray, np.ndarray, float]  # of α, z, v and b
 Newton = Callable[[np.ndarray, np.ndarray], Direction]
 
-BLAS = 16  # how much faster a multiplication is in dense matrices than in rows
+FEASIBLE = 0.01  # violation of the first condition, relative to p, below which μ tells the gap
 TO_THE_WALL = 0.995  # share of the way to the nearest bound that a step may go
 
 
@@ -45,20 +46,27 @@ class LinearInteriorPoint(LinearSolver):
     """Mehrotra's predictor-corrector method in the space of the columns."""
 
     def iterate(self, state: LinearState) -> Iterator[bool]:
-        now = Interior(state.problem, state.rows)
-        near = False
+        now, near, gap = Interior(state.problem, state.rows), False, np.inf
         while True:
             before = now.mu
             try:
                 now.step()
-            except LinAlgError:  # θ spans more magnitudes than float64 has digits
-                return
+            except LinAlgError:
+                break
             if near and not now.mu < 0.5 * before:
-                return
+                break
             state.passes += 1
             state.beta, state.coef = now.beta(), now.w
-            near = now.mu * len(now.alpha) <= max(state.aim, 1e-9) * abs(now.value())
+            enough = max(state.aim, 1e-9) * abs(now.value())
+            near = now.mu * len(now.alpha) <= enough and now.infeasible <= FEASIBLE
             yield near
+            if near and state.now.relative_gap >= gap:
+                break
+            gap = state.now.relative_gap if near else gap
+        # θ spans more magnitudes than float64 has digits; but it is known by now who is free.
+        free = minimise_on_face(state.problem, state.rows, state.best.beta, remaining=1e-14)
+        state.beta, state.coef = free, None
+        yield True
 
 
 class Interior:
@@ -80,6 +88,7 @@ class Interior:
         self.z = np.ones(len(self.part))
         self.v = self.boxed * np.ones(len(self.part))
         self.w, self.b = rows.combine(self.fold(self.alpha)), 0.0
+        self.infeasible = np.inf
 
     def fold(self, alpha: np.ndarray) -> np.ndarray:
         """Σ σ α over the parts of each row."""
@@ -130,11 +139,13 @@ class Interior:
         self.v += share * d_v
         self.b += share * d_b
         self.w = self.rows.combine(self.fold(self.alpha))
+        self.infeasible *= 1 - share
 
     def _newton(self, theta: np.ndarray) -> Newton:
         """The solver of the linear system at this point, for any right-hand side."""
         rows, sign, part = self.rows, self.sign, self.part
         room, residual = self.room, self.slope() - self.z + self.v
+        self.infeasible = float(np.abs(residual).max()) / (float(np.abs(self.p).max()) or 1.0)
         missing = -float(self.fold(self.alpha).sum())
         by_row = np.bincount(part, theta, rows.n)
         column, total = rows.combine(by_row), float(by_row.sum())
@@ -163,16 +174,3 @@ class Interior:
             pairs += [(self.room, -d_alpha), (self.v, d_v)]
         # −Δx/x is at most 1/share
         return 1 / max(1.0, *(float(np.max(-dx / x)) for x, dx in pairs))
-
-
-def cost_in_passes(problem: PrimalProblem, rows: Rows) -> float:
-    """About how many sweeps of coordinate descent a whole solve costs; measured, not derived."""
-    iterations = 10 if problem.loss.kappa else 20
-    passes_in_order = 7 * rows.stored
-    if rows.sparse:
-        lengths = np.diff(rows.parts[2]).astype(float)
-        products, sweep = dot(lengths, lengths) / 2, 6 * rows.stored
-    else:
-        products, sweep = rows.n * rows.d**2 / BLAS, rows.stored
-    iteration = products + rows.d**3 / BLAS + passes_in_order
-    return iterations * iteration / max(sweep, 1)

@@ -14,67 +14,143 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import pinvh
-from scipy.linalg.lapack import dpotrf as potrf
-from scipy.linalg.lapack import dpotrs as potrs
+from numba import njit
 
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
-from maxmargin.problem import DualProblem, Solution
-from maxmargin.solvers.state import exact_gradient
+from maxmargin.problem import DualProblem, Solution, extremes, worst_violation
+from maxmargin.rows import add_rows
 
 MOST_FREE = 200
 ROUNDS = 10
 SETTLED = 1e-12  # of the largest gradient entry: what rounding leaves of a violation
+DEPENDENT = 1e-12  # of its diagonal entry: what rounding leaves of a pivot that is zero
 
 
 def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     """A better solution of a small problem; the same one if it is large or none is found."""
-    beta, gradient = solution.beta.copy(), solution.gradient
-    free = (beta > problem.lower) & (beta < problem.upper)
-    best = problem.violation(beta, gradient)
-    for _ in range(ROUNDS if gram.n <= WHOLE_MATRIX_ROWS else 0):
+    p, everything = problem, np.arange(gram.n)
+    n_free = np.count_nonzero((solution.beta > p.lower) & (solution.beta < p.upper))
+    if gram.n > WHOLE_MATRIX_ROWS or not 0 < n_free <= MOST_FREE:
+        return solution
+    beta, gradient = sharpened(
+        gram.square(everything),
+        everything if p.rows is None else p.rows,
+        *(p.linear, p.lower, p.upper, p.group, p.n_groups),
+        *(solution.beta, solution.gradient),
+    )
+    offsets = p.offsets(beta, gradient)
+    return replace(solution, beta=beta, gradient=gradient, offsets=offsets)
+
+
+@njit(cache=True, nogil=True)
+def sharpened(K, rows, linear, lower, upper, group, n_groups, beta, gradient):
+    """The β of least violation that the active-set method comes to, and its gradient."""
+    best_beta, best_gradient, beta = beta, gradient, beta.copy()
+    free = (lower < beta) & (beta < upper)
+    best, _ = worst_of(beta, gradient, lower, upper, group, n_groups)
+    for _ in range(ROUNDS):
         F = np.flatnonzero(free)
-        settled = best <= SETTLED * np.abs(gradient).max()
-        if settled or not 0 < len(F) <= MOST_FREE:
+        if best <= SETTLED * np.abs(gradient).max() or not 0 < len(F) <= MOST_FREE:
             break
-        delta = newton_step(problem, gram, F, gradient)
-        bound = np.where(delta > 0, problem.upper[F], problem.lower[F])
-        room = np.divide(bound - beta[F], delta, where=delta != 0, out=np.full(len(F), np.inf))
-        share = min(1.0, room.min())
-        beta[F] = np.where(room <= share, bound, beta[F] + share * delta)
-        free[F] = room > share
-        gradient = exact_gradient(problem, gram, beta)
-        violation, worst = problem.violation(beta, gradient), problem.worst(beta, gradient)
+        delta = newton_step(K, rows[F], group[F], n_groups, gradient[F])
+        bound = np.where(delta > 0, upper[F], lower[F])
+        share = 1.0
+        for k, i in enumerate(F):
+            if delta[k] != 0:
+                share = min(share, (bound[k] - beta[i]) / delta[k])
+        for k, i in enumerate(F):
+            free[i] = delta[k] == 0 or (bound[k] - beta[i]) / delta[k] > share
+            beta[i] = beta[i] + share * delta[k] if free[i] else bound[k]
+        on_rows = np.zeros(len(K))
+        support = np.flatnonzero(beta)
+        add_rows(K, rows[support], beta[support], on_rows)
+        gradient = on_rows[rows] + linear
+        violation, worst = worst_of(beta, gradient, lower, upper, group, n_groups)
         rounding = share == 1 and free[worst].all() and violation > 0.1 * best
         if violation < best:
-            offsets = problem.offsets(beta, gradient)
-            best = violation
-            solution = replace(solution, beta=beta.copy(), gradient=gradient, offsets=offsets)
+            best, best_beta, best_gradient = violation, beta.copy(), gradient
         if rounding:
             break
         if share == 1:
             free[worst] = True
-    return solution
+    return best_beta, best_gradient
 
 
-def newton_step(
-    problem: DualProblem, gram: Gram, F: np.ndarray, gradient: np.ndarray
-) -> np.ndarray:
-    """δ that makes G + b vanish on F and keeps the sums; the shortest such δ.
+@njit(cache=True, nogil=True)
+def worst_of(beta, gradient, lower, upper, group, n_groups):
+    """The worst violation; and of each group the variable to raise and the one to lower."""
+    up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
+    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
+    worst = np.zeros(2 * len(up), np.int64)
+    for i in range(len(beta)):
+        g = group[i]
+        if beta[i] < upper[i] and -gradient[i] == up[g]:
+            worst[2 * g] = i
+        if beta[i] > lower[i] and -gradient[i] == down[g]:
+            worst[2 * g + 1] = i
+    return violation, worst
 
-    With E the membership of F in the groups, δ = −K⁻¹(G + Eb), and Eᵀδ = 0 gives b. Where rows
-    are duplicates, or both copies of a regressor's row are free, K is singular: then the whole
-    system is solved by its pseudo-inverse, which is slower.
+
+@njit(cache=True, nogil=True)
+def newton_step(K, rows, group, n_groups, gradient):
+    """δ that makes G + b vanish on the free variables and keeps the sums.
+
+    With E the membership of the variables in the groups, δ = −K⁻¹(G + Eb), and Eᵀδ = 0 gives b.
+    Where Eᵀδ = 0, adding a multiple of EEᵀ to K changes nothing; but then a pivot vanishes only
+    if the variable can be replaced by those before it (duplicate rows, both copies of a
+    regressor's row, more rows than the kernel has dimensions). Such a variable does not move.
     """
-    rows = problem.row_of(F)
-    K = gram.block(rows, rows)
-    E = problem.group[F][:, None] == np.unique(problem.group[F])[: problem.n_groups]
-    right = np.column_stack([-gradient[F], E])
-    factor, failed = potrf(K)
-    pivots = np.abs(factor.diagonal())
-    if failed or pivots.min() < 1e-6 * pivots.max():
-        system = np.block([[K, E], [E.T, np.zeros((E.shape[1], E.shape[1]))]])
-        return pinvh(system)[: len(F), : len(F)] @ right[:, 0]
-    solved, _ = potrs(factor, right)
-    delta, response = solved[:, 0], solved[:, 1:]
-    return delta - response @ np.linalg.solve(E.T @ response, E.T @ delta)
+    m, shift = len(rows), 0.0
+    for i in range(m):
+        shift += K[rows[i], rows[i]] / m
+    A = np.empty((m, m))
+    right = np.zeros((n_groups + 1, m))  # −G, and the columns of E
+    for i in range(m):
+        for j in range(i + 1):
+            A[i, j] = K[rows[i], rows[j]]
+            if n_groups and group[i] == group[j]:
+                A[i, j] += shift
+        right[0, i] = -gradient[i]
+        if n_groups:
+            right[1 + group[i], i] = 1.0
+    inverse = factorize(A)
+    for x in right:
+        substitute(A, inverse, x)
+    for g in range(n_groups):
+        response, inside = right[1 + g], group == g
+        total = response[inside].sum()
+        for h in range(n_groups + 1):
+            if total > 0 and (h == 0 or h > g + 1):
+                right[h] -= right[h][inside].sum() / total * response
+    return right[0]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def factorize(A):
+    """Cholesky's L in place of the lower triangle; returns 1/L_ii, or 0 where L_ii vanishes."""
+    inverse = np.zeros(len(A))
+    for i in range(len(A)):
+        largest = A[i, i]
+        for j in range(i + 1):
+            value = A[i, j]
+            for k in range(j):
+                value -= A[i, k] * A[j, k]
+            if j < i:
+                A[i, j] = value * inverse[j]
+            elif value > DEPENDENT * largest:
+                inverse[i] = 1 / np.sqrt(value)
+    return inverse
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def substitute(L, inverse, x):
+    """x = (LLᵀ)⁻¹x in place, without the variables whose L_ii vanishes."""
+    for i in range(len(x)):
+        value = x[i]
+        for k in range(i):
+            value -= L[i, k] * x[k]
+        x[i] = value * inverse[i]
+    for i in range(len(x) - 1, -1, -1):
+        x[i] *= inverse[i]
+        for k in range(i):
+            x[k] -= L[i, k] * x[i]

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.certificate import primal_value
+from maxmargin.certificate import values
 from maxmargin.solvers.state import State, Step
 
 HISTORY = np.dtype(
@@ -69,12 +69,12 @@ class Progress:
         """Everything computed from β and G, nothing taken on trust."""
         problem, beta, gradient = state.problem, state.beta, state.gradient
         offsets = problem.offsets(beta, gradient)
-        dual = -problem.objective(beta, gradient)
+        dual, primal, violation = values(problem, beta, gradient, offsets)
         return cls(
             state=state,
             objective=dual,
-            gap=primal_value(problem, beta, gradient, offsets) - dual,
-            violation=problem.violation(beta, gradient),
+            gap=primal - dual,
+            violation=violation,
             tol=tol,
             offsets=offsets,
             movement=state.movement,
