@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> list[Record]:
     suite, settings = MODES[options.mode]
     cases = [case for case in suite() if not options.only or case.kind in options.only]
     peers = [peer for peer in PEERS if not options.peers or peer.name in options.peers]
+    earlier = report.read_csv(out) if options.only else []
     records: list[Record] = []
     for group, libraries in (
         ([case for case in cases if case.kind != "ablation"], peers),
@@ -31,10 +32,16 @@ def main(arguments: list[str] | None = None) -> list[Record]:
         for record in run(group, libraries, settings) if group else ():
             records.append(record)
             print(report.line(record), flush=True)
-            report.write_csv(records, out)  # a run cut short keeps what it measured
-    report.write(records, out, options.mode)
+            report.write_csv(joined(earlier, records), out)  # cut short, it keeps what it has
+    report.write(joined(earlier, records), out, options.mode)
     print(f"\n{out}.md, .csv, .png")
     return records
+
+
+def joined(earlier: list[Record], records: list[Record]) -> list[Record]:
+    """What was measured now, and of an earlier run the kinds of work that were not."""
+    kinds = {(r.kind, r.case) for r in records}
+    return [r for r in earlier if (r.kind, r.case) not in kinds] + records
 
 
 if __name__ == "__main__":

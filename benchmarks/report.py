@@ -45,12 +45,26 @@ def write_csv(records: list[Record], stem: Path) -> None:
         rows.writerows(asdict(record) for record in records)
 
 
+def read_csv(stem: Path) -> list[Record]:
+    """The records of an earlier run; none if there was none."""
+    path = stem.with_suffix(".csv")
+    if not path.exists():
+        return []
+    read = {field.name: field.type for field in fields(Record)}
+    with path.open(newline="") as file:
+        return [
+            Record(**{k: v == "True" if read[k] is bool else read[k](v) for k, v in row.items()})
+            for row in csv.DictReader(file)
+        ]
+
+
 def markdown(records: list[Record], mode: str, name: str) -> str:
     ok = [r for r in records if r.status == "ok"]
     parts = [
         f"# maxmargin and its peers, {mode} run of {date.today().isoformat()}",
         "\n".join(f"- {fact}" for fact in machine()),
-        "Every library runs in a process of its own, taking turns; times are medians, with the "
+        "Every library runs in a process of its own, taking turns; a kind of work is measured in "
+        "one sitting. Times are medians, with the "
         "fastest and slowest repeat in brackets, after a first fit that warms up. × is the ratio "
         "to the fastest of the row. Dual, primal and KKT gap are recomputed in float64 from each "
         f"answer; {MISSED} marks a true gap above the tolerance of 1e-3. Linear machines are "

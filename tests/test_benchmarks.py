@@ -9,7 +9,8 @@ import pytest
 from sklearn import svm
 from sklearn.metrics.pairwise import rbf_kernel
 
-from benchmarks.__main__ import main
+from benchmarks import report
+from benchmarks.__main__ import joined, main
 from benchmarks.ablation import variants
 from benchmarks.case import Answer, Case, Part
 from benchmarks.datasets import load
@@ -203,6 +204,17 @@ def test_factors_compare_the_same_input():
     assert factors(records, "train", ("intelex-32", "scikit-learn"), fastest=True) == [3.0]
     assert factors(records, "train", ("libsvm",)) == []
     assert [work for work, *_ in reached(records)] == [target.work for target in TARGETS]
+
+
+@pytest.mark.small
+def test_measuring_a_kind_again_keeps_the_others(tmp_path):
+    train = Record("train", "narrow", "libsvm", seconds=2.5, passed=False)
+    before = [train, Record("SVR", "abalone", "libsvm", "absent")]
+    report.write_csv(before, tmp_path / "run")
+    assert report.read_csv(tmp_path / "run") == before
+    again = [Record("SVR", "abalone", "libsvm", seconds=1.0)]
+    assert joined(before, again) == [train, *again]
+    assert report.read_csv(tmp_path / "another") == []
 
 
 def test_the_whole_benchmark_runs(tmp_path):
