@@ -153,8 +153,9 @@ class DualProblem:
 @njit(cache=True, nogil=True)
 def extremes(beta, gradient, lower, upper, group, n_groups):
     """Per group: the largest −G that can go up and the smallest −G that can go down."""
-    up = np.full(n_groups, -np.inf)
-    down = np.full(n_groups, np.inf)
+    up, down = np.empty(n_groups), np.empty(n_groups)
+    for g in range(n_groups):
+        up[g], down[g] = -np.inf, np.inf
     for i in range(len(beta)):
         g = group[i]
         if beta[i] < upper[i] and -gradient[i] > up[g]:
@@ -170,7 +171,10 @@ def worst_violation(beta, gradient, lower, upper, group, n_groups):
     up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
     if n_groups == 0:
         return max(up[0], -down[0], 0.0)
-    return max((up - down).max(), 0.0)
+    worst = 0.0
+    for g in range(n_groups):
+        worst = max(worst, up[g] - down[g])
+    return worst
 
 
 @njit(cache=True, nogil=True)

@@ -25,21 +25,17 @@ from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
 
 
-@njit(cache=True, nogil=True)
 def smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
     """Minimise over β in place until the violation is ≤ tol; returns the steps taken."""
-    size, real = len(beta), K.dtype.type
-    up = np.full((max(n_groups, 1), size), real(-np.inf))
+    up = np.full((max(n_groups, 1), len(beta)), -np.inf, K.dtype)
     down, score = up.copy(), np.empty_like(up)
-    G, diagonal, place = gradient.astype(K.dtype), np.empty(size, K.dtype), np.arange(size)
-    for k in range(size):
-        diagonal[k] = K[k, k]
-        if beta[k] < upper[k]:
-            up[group[k], k] = 0
-        if beta[k] > lower[k]:
-            down[group[k], k] = 0
-    arrays = K, diagonal, G, beta, lower, upper, up, down, score, place.astype(np.int32)
-    steps = _pairs(*arrays, tol, max_steps) if n_groups else _twos(*arrays, tol, max_steps)
+    for way, open_ones in ((up, beta < upper), (down, beta > lower)):
+        movable = np.flatnonzero(open_ones)
+        way[group[movable], movable] = 0
+    G, place = gradient.astype(K.dtype), np.arange(len(beta), dtype=np.int32)
+    solve = _pairs if n_groups else _twos  # only what is used is compiled
+    arrays = K, K.diagonal().copy(), G, beta, lower, upper, up, down, score, place
+    steps = solve(*arrays, tol, max_steps)
     gradient[:] = G
     return steps
 
