@@ -33,6 +33,11 @@ def test_same_values_as_the_dense_tile(kernel, dtype, n, m, d):
     rounding = 20 * np.finfo(dtype).eps * (1 + np.abs(expected).max())
     out = sparse_tiles.block(left, right, form, np.empty((m, n), dtype))
     np.testing.assert_allclose(out, expected, rtol=0, atol=rounding)
+    itself = sparse_tiles.expand(sp.csr_array(X), form, dtype)
+    square = sparse_tiles.square(left, itself, form, np.empty((n, n), dtype))
+    whole = tiles.block(panels, tiles.expand(X, form, dtype), form, np.empty((n, n), dtype))
+    np.testing.assert_allclose(square, whole, rtol=0, atol=rounding * (1 + np.abs(whole).max()))
+    np.testing.assert_array_equal(square, square.T)
     sums = sparse_tiles.dot(left, right, form, coef)[:n]
     expected_sums = tiles.dot(panels, rows, form, coef)[:n]
     np.testing.assert_allclose(sums, expected_sums, rtol=0, atol=m * rounding)
