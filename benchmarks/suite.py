@@ -64,7 +64,7 @@ def quick() -> list[Case]:
 
 
 def full() -> list[Case]:
-    """The whole comparison, on real data too; about three quarters of an hour."""
+    """The whole comparison, on real data too; over an hour."""
     return [
         *at((1, 100), "train", "narrow", 1 / 40, n=10_000),
         *at((1, 100), "train", "imbalanced", 1 / 22, n=20_000, only=QUICK_PEERS),
