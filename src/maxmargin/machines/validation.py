@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, compute_class_weight
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -46,9 +46,11 @@ def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: An
 def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, and the number of each row's class."""
     y = np.asarray(y)
-    if y.ndim != 1 or y.dtype.kind not in "iub":  # a line of whole numbers is one of classes
+    if not is_whole(y):  # a line of whole numbers is one of classes
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
+    elif len(y) and ((second := y == y.max()) | (y == y.min())).all() and not second.all():
+        return np.array([y.min(), y.max()]), second.astype(int)  # two: no need to sort
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -56,6 +58,20 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
             f"{len(classes)} class ({classes.tolist()[0]!r})"
         )
     return classes, labels
+
+
+def is_whole(y: np.ndarray) -> bool:
+    """Whether y is a line of whole numbers, of whatever dtype."""
+    if y.dtype.kind == "f":
+        return y.ndim == 1 and bool((y == np.rint(y)).all())
+    return y.ndim == 1 and y.dtype.kind in "iub"
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The weight of each class; scikit-learn's function is slow to find that all are 1."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    return compute_class_weight(class_weight, classes=classes, y=y)
 
 
 def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> None:
@@ -80,7 +96,10 @@ def check_finite(X: Any, name: str) -> None:
 
     Every kernel squares its input: a row whose squared norm overflows has no kernel values.
     """
+    values = X.data if sp.issparse(X) else X.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
+        if np.einsum("i,i->", values, values) < np.finfo(X.dtype).max / 8:  # BLAS wakes threads
+            return  # if the sum over all rows does not overflow, neither does one of them
         norms = row_norms(X, squared=True)
     too_large = ~(norms < np.finfo(X.dtype).max / 8)  # with room for ‖x‖² + ‖z‖² − 2xᵀz
     if not too_large.any():
