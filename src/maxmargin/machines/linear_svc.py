@@ -18,6 +18,7 @@ from maxmargin.machines.validation import (
     checked_weights,
     class_numbers,
     class_weights,
+    refuse_balanced,
 )
 from maxmargin.solvers import LinearSolver
 
@@ -162,11 +163,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             raise ValueError(
                 f"classes={classes!r} are not those of the first call, {self.classes_.tolist()}"
             )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs all labels at once; give partial_fit the weights "
-                "as a dict"
-            )
+        refuse_balanced(self.class_weight)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])

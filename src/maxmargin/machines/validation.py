@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils import check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -27,10 +27,11 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
 def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
     check_finite_target(y)
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "fiub"
     checked = validate_data(
         estimator,
         X,
-        y,
+        "no_validation" if plain else y,  # there is nothing left to check
         skip_check_array=False,
         accept_sparse="csr",
         accept_large_sparse=True,
@@ -39,6 +40,9 @@ def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: An
         ensure_all_finite=False,
         **options,
     )
+    if plain:
+        check_consistent_length(checked, y)
+        checked = checked, y
     check_finite(checked if isinstance(y, str) else checked[0], type(estimator).__name__)
     return checked
 
@@ -72,6 +76,14 @@ def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.n
     if class_weight is None:
         return np.ones(len(classes))
     return compute_class_weight(class_weight, classes=classes, y=y)
+
+
+def refuse_balanced(class_weight: Any) -> None:
+    """Raise if class weights are to be found from labels that come block by block."""
+    if class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' needs all labels at once; give partial_fit the weights as a dict"
+        )
 
 
 def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> None:
