@@ -108,9 +108,8 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         # Where the rows of this block are stored; those of earlier blocks are not in it.
         place = {int(row): k for k, row in enumerate(self.support_)} if again else {}
         for i, y in enumerate(labels):
-            others = np.where(np.arange(len(self.classes_)) == y, -np.inf, scores[i])
-            rival = int(others.argmax())
-            if scores[i, y] > scores[i, rival] or weights[i] == 0:
+            among = np.flatnonzero(scores[i] >= scores[i, y])
+            if len(among) == 1 or weights[i] == 0:
                 continue
             mistakes += 1
             if i not in place:
@@ -118,9 +117,9 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
                 place[i] = self._coef.shape[1]
                 self._store(X, i)
             column = self._column(X, place[i])
-            for k, step in ((y, weights[i]), (rival, -weights[i])):
-                self._coef[k, place[i]] += step
-                scores[:, k] += step * column
+            steps = np.where(among == y, weights[i], -weights[i] / (len(among) - 1))
+            self._coef[among, place[i]] += steps
+            scores[:, among] += np.outer(column, steps)
         return mistakes
 
     def _store(self, X: Any, i: int) -> None:

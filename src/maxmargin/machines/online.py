@@ -1,14 +1,15 @@
 """What the online classifiers share: epochs, blocks, mistakes, Novikoff's bound.
 
     for each row x with label y
-        r = the best scoring class other than y
-        if score_y(x) ≤ score_r(x):   (a mistake)
-            w_y += x,  w_r −= x
+        E = the classes that score as much on x as y does, or more
+        if there are any:   (a mistake)
+            w_y += x,  w_r −= x / |E| for r in E
 
 With two classes w_1 − w_0 is the perceptron of the textbooks, w += ±x (doubled). If some W with
 ‖W‖ = 1 separates the rows with margin γ = min (w_y − w_k)ᵀx over k ≠ y, there are at most 2R²/γ²
 mistakes, R the largest ‖x‖ (Novikoff 1962): the loop ends. The bound is reported for the W that
-was found.
+was found. That all of E share the blame (K. Crammer, Y. Singer, Ultraconservative online algorithms
+for multiclass problems, JMLR 3 (2003), 951–991) leaves nothing to the order of the classes.
 
 A row of weight c, its class's times its own, takes the step c x. Novikoff's argument then reads,
 of M mistakes on rows x_m with weights c_m: each step has c_m γ or more along the W that separates,

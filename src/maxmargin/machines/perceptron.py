@@ -106,14 +106,13 @@ def epoch(data, indices, indptr, labels, weights, W, b, one):
         y, weight = labels[i], weights[i]
         for k in range(len(b)):
             scores[k] = row_dot(data, indices, indptr, i, W[k]) + b[k]
-        rival = 1 if y == 0 else 0
+        rivals = np.sum(scores >= scores[y]) - 1
+        if weight == 0 or rivals == 0:
+            continue
+        mistakes += 1
         for k in range(len(b)):
-            if k != y and scores[k] > scores[rival]:
-                rival = k
-        if weight > 0 and scores[y] <= scores[rival]:
-            mistakes += 1
-            row_add(data, indices, indptr, i, weight, W[y])
-            row_add(data, indices, indptr, i, -weight, W[rival])
-            b[y] += weight * one
-            b[rival] -= weight * one
+            if scores[k] >= scores[y]:
+                step = weight if k == y else -weight / rivals
+                row_add(data, indices, indptr, i, step, W[k])
+                b[k] += step * one
     return mistakes
