@@ -24,7 +24,9 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return weights
 
 
-def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+def checked_data(
+    estimator: Any, X: Any, y: Any = "no_validation", *, y_numeric: bool = False, reset: bool = True
+) -> Any:
     """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
     check_finite_target(y)
     plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "fiub"
@@ -32,13 +34,14 @@ def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: An
         estimator,
         X,
         "no_validation" if plain else y,  # there is nothing left to check
+        reset=reset,
         skip_check_array=False,
         accept_sparse="csr",
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
         order="C",
         ensure_all_finite=False,
-        **options,
+        **({} if plain or isinstance(y, str) else {"y_numeric": y_numeric}),
     )
     if plain:
         check_consistent_length(checked, y)
