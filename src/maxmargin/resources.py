@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs some thousand
@@ -105,3 +107,42 @@ def available_memory() -> int:
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())
         available = min(available, max(int(text) - used, 0))
     return available
+
+
+PIECE = 144 << 20  # bytes: a block of 6,144 × 6,144 numbers in float32
+MOST_KEPT = 4  # pieces of memory
+_kept: list[np.ndarray] = []
+
+
+class _Loan:
+    """Memory lent to an array and its views; when the last of them is gone, it is kept."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self.memory, self.__array_interface__ = memory, memory.__array_interface__
+
+    def __del__(self) -> None:
+        if len(_kept) < MOST_KEPT:
+            _kept.append(self.memory)
+
+
+def large_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """`np.empty`, up to a PIECE in memory that an earlier one has left.
+
+    On a virtual machine memory that was returned to the system costs up to three seconds per GB
+    to have again, which is longer than it takes to compute what is then stored in it. So a few
+    pieces are kept from fit to fit, of which only what was ever used takes memory.
+
+    Examples
+    --------
+    >>> K = large_array((2, 3), np.float32)
+    >>> K.shape, K.dtype
+    ((2, 3), dtype('float32'))
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if not PIECE // 8 <= size <= PIECE:
+        return np.empty(shape, dtype)
+    try:
+        memory = _kept.pop()
+    except IndexError:
+        memory = np.empty(PIECE, np.uint8)
+    return np.asarray(_Loan(memory))[:size].view(dtype).reshape(shape)
