@@ -116,7 +116,7 @@ def test_weights_multiply_the_steps_and_the_bound_stays_true(machine, seed):
     coef, mistakes = weighted_textbook(K, np.where(y == 0, -1, 1), weights)
     np.testing.assert_allclose(machine.decision_function(X), 2 * K @ coef, atol=1e-9)
     assert machine.n_mistakes_ == len(mistakes) <= machine.novikoff_bound_ < np.inf
-    # What Novikoff's argument bounds is the weight of the mistakes, by the bound times the lightest.
+    # The argument bounds the weight of the mistakes; their number follows by the lightest.
     assert weights[mistakes].sum() <= machine.novikoff_bound_ * scale[0]
 
 

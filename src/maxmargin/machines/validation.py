@@ -85,7 +85,8 @@ def refuse_balanced(class_weight: Any) -> None:
     """Raise if class weights are to be found from labels that come block by block."""
     if class_weight == "balanced":
         raise ValueError(
-            "class_weight='balanced' needs all labels at once; give partial_fit the weights as a dict"
+            "class_weight='balanced' needs all labels at once; give partial_fit the weights "
+            "as a dict"
         )
 
 

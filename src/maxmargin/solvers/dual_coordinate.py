@@ -238,14 +238,16 @@ def shuffle(order, active, bits):
     """Put runs of active variables in random order; returns the next random bits.
 
     By Fisher and Yates. Rows that are neighbours in memory stay neighbours: a sweep then reads
-    mostly what the processor has fetched ahead.
+    mostly what the processor has fetched ahead. A few rows are in its cache anyhow.
     """
-    runs = active // RUN
+    run = RUN if active >= 64 * RUN else 1
+    runs = active // run
     for k in range(runs - 1):
         bits ^= bits << np.uint64(13)
         bits ^= bits >> np.uint64(7)
         bits ^= bits << np.uint64(17)
         j = k + np.int64(bits % np.uint64(runs - k))
-        for a, b in zip(range(k * RUN, (k + 1) * RUN), range(j * RUN, (j + 1) * RUN)):
+        for t in range(run):
+            a, b = k * run + t, j * run + t
             order[a], order[b] = order[b], order[a]
     return bits
