@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from maxmargin.resources import run_split
-from maxmargin.tiles import BLOCK, Form, apply, mirror
+from maxmargin.tiles import BLOCK, Form, apply, mirror, space
 from maxmargin.vectors import LANES, WIDE, gather, put
 
 
@@ -93,7 +93,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.function, start, stop, out)
+        fill(panels, *rows, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -103,9 +103,10 @@ def square(
     panels: np.ndarray, rows: Rows, form: Form, out: np.ndarray, threads: int = 1
 ) -> np.ndarray:
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+    flat = out.reshape(-1)
 
     def part(start: int, stop: int) -> None:
-        fill_half(panels, *rows, form.function, start, stop, out)
+        fill_half(panels, *rows, form.power, start, stop, *space(panels), flat, len(out))
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
     return out
@@ -121,7 +122,7 @@ def dot(
     out = np.zeros((len(panels), panels.shape[2]))
 
     def part(start: int, stop: int) -> None:
-        weigh(panels, *rows, order, padded, form.function, start, stop, out)
+        weigh(panels, *rows, order, padded, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out.ravel()
@@ -175,55 +176,49 @@ def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def weigh(panels, starts, columns, values, order, coef, function, start, stop, out):
+def weigh(panels, starts, columns, values, order, coef, power, start, stop, t, y, out):
     """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
     lanes = panels.shape[2]
-    t = np.empty((BLOCK, lanes), panels.dtype)
-    y = np.empty((1, BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    total = np.empty((1, lanes), panels.dtype)
     for p in range(start, stop):
         for j in range(0, len(coef), BLOCK):
             for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            gather(order, coef, j, j + BLOCK, y, 0, total, 0)
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
+            apply(power, t, y)
+            gather(order, coef, j, j + BLOCK, y, 0, t, 0)
             for l in range(lanes):
-                out[p, l] += total[0, l]
+                out[p, l] += t[l]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, starts, columns, values, function, start, stop, out):
+def fill(panels, starts, columns, values, power, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
     lanes, half = panels.shape[2], panels.shape[2] // WIDE
-    t = np.empty((BLOCK, lanes), panels.dtype)
-    y = np.empty((BLOCK * WIDE, half), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
     for p in range(start, stop):
         for j in range(0, m, BLOCK):
             for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            for h in range(min(BLOCK, m - j) * WIDE):
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
+            apply(power, t, y)
+            for h in range((BLOCK if j + BLOCK < m else m - j) * WIDE):
                 i = p * lanes + h % WIDE * half
                 if i + half <= n:
-                    put(y, h, out, j + h // WIDE, i)
+                    put(y, h * half, out, j + h // WIDE, i)
                 else:
                     for l in range(n - i):
-                        out[j + h // WIDE, i + l] = y[h, l]
+                        out[j + h // WIDE, i + l] = y[h * half + l]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill_half(panels, starts, columns, values, function, start, stop, out):
-    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
+def fill_half(panels, starts, columns, values, power, start, stop, t, y, out, n):
+    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop.
+
+    `out` is flat, n × n.
+    """
     lanes = panels.shape[2]
-    t, y = np.empty((BLOCK, lanes), panels.dtype), np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     for p in range(start, stop):
         i = p * lanes
-        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
+        for j in range(i // BLOCK * BLOCK, n, BLOCK):
             for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            mirror(y, out, i, j)
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
+            apply(power, t, y)
+            mirror(y, lanes, out, n, i, j)

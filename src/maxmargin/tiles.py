@@ -31,9 +31,9 @@ from numba import njit
 
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
 from maxmargin.resources import run_split
-from maxmargin.vectors import LANES, ROWS, exp2, multiply, put
+from maxmargin.vectors import LANES, ROWS, aligned, exp2, multiply, put
 
-EXP2, TANH = -1, -2
+TANH = -1
 BLOCK = 24
 CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
 
@@ -41,10 +41,10 @@ CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while
 class Form(NamedTuple):
     """A kernel as f(t), t = scale x·z + square (‖x‖² + ‖z‖²) + offset.
 
-    f(t) is 2^t (EXP2), tanh t (TANH), or the power of t that `function` says.
+    f(t) is the `power` of t, tanh t if that is TANH, and 2^t if there is none.
     """
 
-    function: int
+    power: int | None
     scale: float = 1.0
     square: float = 0.0
     offset: float = 0.0
@@ -74,7 +74,7 @@ def _(kernel: Sigmoid) -> Form:
 @form.register
 def _(kernel: RBF) -> Form:
     g = number(kernel.gamma) * math.log2(math.e)
-    return Form(EXP2, 2 * g, -g)
+    return Form(None, 2 * g, -g)
 
 
 def pack(
@@ -101,7 +101,7 @@ def pack(
     """
     numbers = np.arange(len(X)) if numbers is None else numbers
     n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
-    panels = np.zeros((-(-n // lanes), d + 2, lanes), dtype)
+    panels = aligned((-(-n // lanes), d + 2, lanes), dtype)
     norms = np.zeros(len(panels) * lanes)
     _lay_rows(X, numbers, centre, 1.0, panels.transpose(0, 2, 1), norms, threads)
     panels[:, d] = norms.reshape(-1, lanes)
@@ -142,7 +142,8 @@ def _lay_rows(
     """Lay rows of X, moved and scaled, one after the other into out[:, :, :d], maybe transposed."""
     shift = np.zeros(X.shape[1], X.dtype) if centre is None else centre.astype(X.dtype)
     factor, strides = out.dtype.type(scale), tuple(step // out.itemsize for step in out.strides)
-    flat = (out if out.base is None else out.base).reshape(-1)
+    flat = (out if out.flags.c_contiguous else out.transpose(0, 2, 1)).reshape(-1)
+    numbers = np.ascontiguousarray(numbers)  # a slice with a step would be compiled for anew
     lay = partial(_lay, X, numbers, shift, factor, out.shape[1], strides, flat, norms)
     run_split(lay, len(numbers), len(numbers) * X.shape[1], threads)
 
@@ -153,7 +154,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.function, start, stop, out)
+        fill(panels, rows, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -163,9 +164,10 @@ def square(
     panels: np.ndarray, rows: np.ndarray, form: Form, out: np.ndarray, threads: int = 1
 ) -> np.ndarray:
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+    flat = out.reshape(-1)
 
     def part(start: int, stop: int) -> None:
-        fill_half(panels, rows, form.function, start, stop, out)
+        fill_half(panels, rows, form.power, start, stop, *space(panels), flat, len(out))
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
     return out
@@ -175,15 +177,22 @@ def dot(
     panels: np.ndarray, rows: np.ndarray, form: Form, coef: np.ndarray, threads: int = 1
 ) -> np.ndarray:
     """Σ_j coef_j k(x_i, z_j) for every x_i, in float64; zeros of a last panel included."""
-    padded = np.zeros(len(rows) * ROWS, rows.dtype)
-    padded[: len(coef)] = coef
+    blocks = np.zeros((len(rows) * ROWS // BLOCK, BLOCK), rows.dtype)
+    blocks.ravel()[: len(coef)] = coef
+    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
     out = np.zeros((len(panels), panels.shape[2]))
 
     def part(start: int, stop: int) -> None:
-        weigh(panels, rows, padded, form.function, start, stop, out)
+        weigh(panels, rows, blocks, step, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out.ravel()
+
+
+def space(panels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where a thread keeps t and f(t) of a block."""
+    size = BLOCK * panels.shape[2]
+    return aligned((size,), panels.dtype), aligned((size,), panels.dtype)
 
 
 def _work(panels: np.ndarray, rows: np.ndarray) -> float:
@@ -205,98 +214,92 @@ def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def apply(function, t, y):
-    """y = f(t), entry by entry."""
-    if function == EXP2:
+def apply(power, t, y):
+    """y = f(t), entry by entry. Numba compiles the branch that the type of `power` leaves."""
+    if power is None:
         for e in range(t.size):
             y[e] = exp2(t[e])
-    elif function == TANH:
+    elif power == TANH:
         for e in range(t.size):
             u = exp2(-abs(t[e]) * t.dtype.type(2 / math.log(2)))
             y[e] = math.copysign((1 - u) / (1 + u), t[e])
     else:
-        y[:] = 1
-        for _ in range(function):
+        for e in range(t.size):
+            y[e] = 1
+        for _ in range(power):
             for e in range(t.size):
                 y[e] *= t[e]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def weigh(panels, rows, coef, function, start, stop, out):
-    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
+def weigh(panels, rows, blocks, step, power, start, stop, t, y, out):
+    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop.
+
+    The coefficients come in `blocks`, of which `step` at a time pass by all panels.
+    """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((1, BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    total = np.empty((1, lanes), panels.dtype)
-    blocks = coef.reshape(-1, BLOCK)
-    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
     for first in range(0, len(blocks), step):
+        last = first + step if first + step < len(blocks) else len(blocks)
         for p in range(start, stop):
-            for b in range(first, min(first + step, len(blocks))):
+            for b in range(first, last):
                 for r in range(tiles):
-                    multiply(rows, b * tiles + r, panels, p, t, r)
-                apply(function, flat_t, flat_y)
-                multiply(blocks, b, y, 0, total, 0)
+                    multiply(rows, b * tiles + r, panels, p, t, r * ROWS * lanes)
+                apply(power, t, y)
+                multiply(blocks, b, y, 0, t, 0)
                 for l in range(lanes):
-                    out[p, l] += total[0, l]
+                    out[p, l] += t[l]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, rows, function, start, stop, out):
+def fill(panels, rows, power, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
     lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
     for p in range(start, stop):
         i = p * lanes
-        width = min(lanes, n - i)
         for j in range(0, m, BLOCK):
             for r in range(tiles):
-                multiply(rows, j // ROWS + r, panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            for r in range(min(BLOCK, m - j)):
-                if width == lanes:
-                    put(y, r, out, j + r, i)
+                multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
+            apply(power, t, y)
+            for r in range(BLOCK if j + BLOCK < m else m - j):
+                if i + lanes <= n:
+                    put(y, r * lanes, out, j + r, i)
                 else:
-                    for l in range(width):
-                        out[j + r, i + l] = y[r, l]
+                    for l in range(n - i):
+                        out[j + r, i + l] = y[r * lanes + l]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill_half(panels, rows, function, start, stop, out):
-    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
+def fill_half(panels, rows, power, start, stop, t, y, out, n):
+    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop.
+
+    `out` is flat, n × n.
+    """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     for p in range(start, stop):
         i = p * lanes
-        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
+        for j in range(i // BLOCK * BLOCK, n, BLOCK):
             for r in range(tiles):
-                multiply(rows, j // ROWS + r, panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            mirror(y, out, i, j)
+                multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
+            apply(power, t, y)
+            mirror(y, lanes, out, n, i, j)
 
 
 @njit(cache=True, nogil=True)
-def mirror(y, out, i, j):
-    """Store y[r, l] in row j + r, column i + l of a symmetric matrix, and in its mirror image."""
-    m = len(out)
-    height, width = min(y.shape[0], m - j), min(y.shape[1], m - i)
-    if j < i + width:  # on the diagonal
-        for r in range(height):
-            for l in range(min(j + r - i + 1, width)):
-                out[j + r, i + l] = out[i + l, j + r] = y[r, l]
-        return
-    flat = out.reshape(-1)
+def mirror(y, lanes, out, n, i, j):
+    """Store the block y in row j and column i of a flat symmetric matrix, and its mirror image.
+
+    Nothing of what lies above the diagonal: another block has it below.
+    """
+    height = BLOCK if j + BLOCK < n else n - j
+    width = lanes if i + lanes < n else n - i
     for r in range(height):
-        place = np.uint64((j + r) * m + i)  # unsigned: no negative index to ask about
-        for l in range(np.uint64(width)):
-            flat[place + l] = y[r, l]
+        last = width if j + r - i >= width else j + r - i + 1
+        source, place = np.uint64(r * lanes), np.uint64((j + r) * n + i)  # never negative
+        for l in range(np.uint64(last if last > 0 else 0)):
+            out[place + l] = y[source + l]
     for l in range(width):
-        place = np.uint64((i + l) * m + j)
-        for r in range(np.uint64(height)):
-            flat[place + r] = y[r, l]
+        first = i + l - j if i + l > j else 0
+        source, place, step = np.uint64(l), np.uint64((i + l) * n + j), np.uint64(lanes)
+        for r in range(np.uint64(first), np.uint64(height)):
+            out[place + r] = y[source + r * step]
