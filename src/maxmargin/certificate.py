@@ -19,8 +19,8 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.problem import DualProblem, Solution, Status
 
 
@@ -55,7 +55,7 @@ def values(
     return Values(-(of_beta + slope), primal, p.violation(beta, gradient))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
     """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite."""
     quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numba import njit
+
+from maxmargin.compiled import compiled
 
 
 class Status(Enum):
@@ -155,7 +156,7 @@ class DualProblem:
 START = -np.inf, np.inf, 0.0, 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_sides(beta, gradient, lower, upper, group, sides):
     """What a group wants, from START on.
 
@@ -174,7 +175,7 @@ def add_sides(beta, gradient, lower, upper, group, sides):
             sides[g, 3] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def worst_violation(sides, n_groups):
     """The largest of the distances between the extremes, or from them to 0 without a group."""
     worst = 0.0

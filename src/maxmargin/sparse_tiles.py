@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.resources import run_split
 from maxmargin.tiles import BLOCK, Form, apply, mirror, space
 from maxmargin.vectors import LANES, WIDE, gather, put
@@ -136,14 +136,14 @@ def _work(panels: np.ndarray, rows: Rows) -> float:
     return len(panels) * panels.shape[2] * len(rows.values) / 20
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(X, indptr, start, stop):
     for i in range(start, stop):
         for k in range(X.shape[1]):
             indptr[i + 1] += X[i, k] != 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _compress(X, indptr, indices, data, start, stop):
     for i in range(start, stop):
         place = indptr[i]
@@ -153,7 +153,7 @@ def _compress(X, indptr, indices, data, start, stop):
                 place += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _scatter(indptr, indices, data, numbers, panels, start, stop):
     d, lanes = panels.shape[1] - 2, panels.shape[2]
     for r in range(start, stop):
@@ -165,7 +165,7 @@ def _scatter(indptr, indices, data, numbers, panels, start, stop):
         panels[panel, d + 1, lane] = 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values, start, stop):
     scale, square, offset = parameters
     for r in range(start, stop):
@@ -178,7 +178,7 @@ def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values
         columns[place + 1], values[place + 1] = d + 1, square * norm + offset
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def weigh(panels, starts, columns, values, order, coef, power, start, stop, t, y, out):
     """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
     lanes = panels.shape[2]
@@ -192,7 +192,7 @@ def weigh(panels, starts, columns, values, order, coef, power, start, stop, t, y
                 out[p, l] += t[l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def fill(panels, starts, columns, values, power, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
     lanes, half = panels.shape[2], panels.shape[2] // WIDE
@@ -211,7 +211,7 @@ def fill(panels, starts, columns, values, power, start, stop, t, y, out):
                         out[j + h // WIDE, i + l] = y[h * half + l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def fill_half(panels, starts, columns, values, power, start, stop, t, y, out, n):
     """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop.
 

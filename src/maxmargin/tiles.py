@@ -27,8 +27,8 @@ from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled, inner
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
 from maxmargin.resources import run_split
 from maxmargin.vectors import LANES, ROWS, aligned, exp2, multiply, put
@@ -200,7 +200,7 @@ def _work(panels: np.ndarray, rows: np.ndarray) -> float:
     return panels.size * len(rows) * ROWS / 50
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
     """Row r of the result goes to place r % group of group r // group; norms are before scaling."""
     of_group, of_row, of_column = strides
@@ -213,7 +213,7 @@ def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
         norms[r] = norm
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def apply(power, t, y):
     """y = f(t), entry by entry. Numba compiles the branch that the type of `power` leaves."""
     if power is None:
@@ -231,7 +231,7 @@ def apply(power, t, y):
                 y[e] *= t[e]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def weigh(panels, rows, blocks, step, power, start, stop, t, y, out):
     """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop.
 
@@ -250,7 +250,7 @@ def weigh(panels, rows, blocks, step, power, start, stop, t, y, out):
                     out[p, l] += t[l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def fill(panels, rows, power, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
     lanes, tiles = panels.shape[2], BLOCK // ROWS
@@ -269,7 +269,7 @@ def fill(panels, rows, power, start, stop, t, y, out):
                         out[j + r, i + l] = y[r * lanes + l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def fill_half(panels, rows, power, start, stop, t, y, out, n):
     """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop.
 
@@ -285,7 +285,7 @@ def fill_half(panels, rows, power, start, stop, t, y, out, n):
             mirror(y, lanes, out, n, i, j)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def mirror(y, lanes, out, n, i, j):
     """Store the block y in row j and column i of a flat symmetric matrix, and its mirror image.
 
