@@ -13,7 +13,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.cross import cross_signs
 from maxmargin.gram import Gram
+from maxmargin.kernels import Precomputed
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
@@ -25,6 +27,7 @@ from maxmargin.machines.validation import (
     class_weights,
 )
 from maxmargin.problem import DualProblem
+from maxmargin.resources import thread_count
 from maxmargin.solvers import Progress
 
 FEW_ROWS = 2048  # at least WHOLE_MATRIX_ROWS, for threads must not share a matrix in the making
@@ -213,10 +216,22 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        decisions = self._decisions(X)
         if len(self.classes_) == 2:
-            return self.classes_[(decisions[:, 0] > 0).astype(int)]
-        return self.classes_[self._scheme().confidence(decisions).argmax(axis=1)]
+            return self.classes_[self._positive(X).astype(int)]
+        return self.classes_[self._scheme().confidence(self._decisions(X)).argmax(axis=1)]
+
+    def _positive(self, X: Any) -> np.ndarray:
+        """Which rows of X are of the second of two classes."""
+        if isinstance(self._kernel_, Precomputed):
+            return self._decisions(X)[:, 0] > 0
+        return cross_signs(
+            self._kernel_,
+            self._validate_for_prediction(X),
+            self.support_vectors_,
+            self._dense_dual_coef()[0],
+            float(self.intercept_[0]),
+            thread_count(self.n_jobs),
+        )
 
     @available_if(_calibrated)
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -101,6 +101,9 @@ class StreamedClassifier(StreamedMachine, KernelClassifier):
         check_is_fitted(self)
         return self._by_features(X) if self._approximate_ else super()._decisions(X)
 
+    def _positive(self, X: Any) -> np.ndarray:
+        return self._by_features(X)[:, 0] > 0 if self._approximate_ else super()._positive(X)
+
     @available_if(streams)
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

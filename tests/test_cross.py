@@ -1,0 +1,38 @@
+"""The sign of a decision is that of float64, however close the decision is to 0."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxmargin.cross import cross_dot, cross_signs
+from maxmargin.kernels import RBF, Linear
+
+
+@pytest.mark.small
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1e-3, 0.1, 10.0]),
+    st.sampled_from([0.0, 1e2, 1e5]),
+    st.booleans(),
+    st.sampled_from([RBF(0.3), Linear()]),
+)
+@settings(max_examples=40, deadline=None)
+def test_signs_are_those_of_the_values_in_float64(seed, scale, distance, sparse, kernel):
+    rng = np.random.default_rng(seed)
+    X, Z = (distance + scale * rng.normal(size=(n, 5)) for n in (60, 40))
+    coef = 10 * rng.normal(size=40)
+    if sparse:
+        X, Z = sp.csr_array(X), sp.csr_array(Z)
+    values = cross_dot(kernel, X, Z, coef[None])[:, 0]
+    for offset in (0.0, -values[0] - 1e-9, -values[1] + 1e-9):
+        expected = values + offset > 0
+        np.testing.assert_array_equal(cross_signs(kernel, X, Z, coef, offset, 2), expected)
+
+
+@pytest.mark.small
+def test_without_support_vectors_the_offset_decides():
+    X = np.ones((3, 2))
+    assert cross_signs(RBF(1.0), X, X[:0], np.empty(0), 1.0).all()
+    assert not cross_signs(RBF(1.0), X, X[:0], np.empty(0), -1.0).any()
