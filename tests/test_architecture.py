@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 FLOORS = [
     {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
     {"tiles", "kept_rows"},
-    {"sparse_tiles"},
+    {"sparse_tiles", "small_matrix"},
     {"tiling"},
     {"gram", "primal"},
     {"problem", "cross"},

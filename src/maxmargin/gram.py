@@ -25,10 +25,14 @@ from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, run_all, run_split
 from maxmargin.rows import add_rows
-from maxmargin.tiling import tiling
+from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
+from maxmargin.tiling import Dense, tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
+ON_DEMAND_ROWS = (
+    2048  # the same where its rows are computed one by one, when they are first asked for
+)
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -68,35 +72,59 @@ class Gram:
         self.n = X.shape[0]
         self.cache_size = cache_size
         self.threads = threads or available_cores()
-        self.evaluations = 0
+        self._computed = 0
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
-        self._whole_matrix: np.ndarray | None = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
-        self._source: Callable[[], np.ndarray] | None = None  # of the whole, if not X
+        self._on_demand = isinstance(self._tiled, Dense) and not self._costly
+        self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
+        self._matrix: SmallMatrix | None = None
+        self._source = partial(self._matrix_of, None)
 
     @property
-    def _whole(self) -> np.ndarray | None:
-        """K itself if it is small, made when first needed."""
-        if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            before = self.evaluations
-            self._whole_matrix = self._source() if self._source else self._own_whole()
-            self.evaluations = before + self.n * (self.n + 1) // 2
-        return self._whole_matrix
+    def evaluations(self) -> int:
+        """Kernel entries computed so far."""
+        return self._computed + (self._matrix.evaluations if self._matrix else 0)
 
-    def _own_whole(self) -> np.ndarray:
+    @evaluations.setter
+    def evaluations(self, count: int) -> None:
+        self._computed += count - self.evaluations
+
+    @property
+    def matrix(self) -> SmallMatrix | None:
+        """K itself if it is small, made when first needed: all of it, or row by row."""
+        if self._matrix is None and self.n <= self._small:
+            before = self._computed
+            self._matrix, self._computed = SmallMatrix(self._source()), before
+        return self._matrix
+
+    def _matrix_of(self, rows: np.ndarray | None) -> Parts:
+        """K[rows, rows]; where it does not come row by row, out of the whole if there is one."""
+        i = np.arange(self.n) if rows is None else rows
+        if self._on_demand:
+            left, right = (
+                lay(np.float64, rows, 1) for lay in (self._tiled.pack, self._tiled.expand)
+            )
+            return on_demand(len(i), left, right, self._tiled.form.function)
         if isinstance(self.kernel, Precomputed):
-            return np.require(self.X, np.float64, ["C", "W"])
-        return self._compute_square(np.arange(self.n), np.float64, np.empty((self.n, self.n)))
+            return entire(
+                np.require(self.X if rows is None else self.X[np.ix_(i, i)], np.float64, ["C", "W"])
+            )
+        K = np.empty((len(i), len(i)))
+        if rows is None or self.matrix is None:
+            (alone := copy(self)).threads = self.threads if rows is None else 1
+            return entire(alone._compute_square(i, np.float64, K))
+        gather_entries(self.matrix.rows(i), i, i, K, 0, len(i))
+        return entire(K)
 
     @property
     def precision(self) -> type:
         """The cheapest dtype whose entries are good enough to choose steps by."""
-        if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
+        if self.n <= self._small or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
             tiled = self._tiled is not None
@@ -117,7 +145,7 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
-        if len(rows) <= WHOLE_MATRIX_ROWS:
+        if len(rows) <= self._small:
             return self._part(rows)  # by its matrix, made when first needed
         X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
         share = self.budget / self.threads / 2**20
@@ -125,27 +153,18 @@ class Gram:
 
     def _part(self, rows: np.ndarray) -> Gram:
         part = copy(self)
-        part.n, part.threads, part.evaluations = len(rows), 1, 0
-        part.diagonal, part._whole_matrix = self.diagonal[rows], None
-        part._source = partial(self._whole_of, rows)
+        part.n, part.threads, part._computed = len(rows), 1, 0
+        part.diagonal, part._matrix = self.diagonal[rows], None
+        part._source = partial(self._matrix_of, rows)
         return part
-
-    def _whole_of(self, rows: np.ndarray) -> np.ndarray:
-        """K[rows, rows], out of the whole if there is one, else computed by this thread."""
-        K = np.empty((len(rows), len(rows)))
-        if self._whole is None:
-            (alone := copy(self)).threads = 1
-            return alone._compute_square(rows, np.float64, K)
-        gather_entries(self._whole, rows, rows, K, 0, len(rows))
-        return K
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
-        if self._whole is None:
+        if self.matrix is None:
             return self._compute(i, j, dtype)
         values = np.empty((len(i), len(j)))
-        gather_entries(self._whole, i, j, values, 0, len(i))
+        gather_entries(self.matrix.rows(i), i, j, values, 0, len(i))
         return values.astype(dtype, copy=False)
 
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
@@ -154,9 +173,9 @@ class Gram:
         In `out` if it is given and nothing better is at hand.
         """
         i = np.asarray(i)
-        if self._whole is not None:
+        if self.matrix is not None:
             if np.array_equal(i, np.arange(self.n)):
-                return self._whole.astype(dtype, copy=False)
+                return self.matrix.rows(i).astype(dtype, copy=False)
             return self.block(i, i, dtype)
         values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
@@ -182,9 +201,9 @@ class Gram:
         `again` says that the same j are likely to be asked for again.
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
-        if self._whole is not None:
+        if self.matrix is not None:
             values = np.zeros(self.n)
-            add_rows(self._whole, j, coef, values)
+            add_rows(self.matrix.rows(j), j, coef, values)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             return kept.dot(j, coef, self.threads)
@@ -209,8 +228,8 @@ class Gram:
 
     def row(self, i: int, dtype: type = np.float64) -> np.ndarray:
         """K[i, :], kept for the next time if the budget allows."""
-        if self._whole is not None:
-            return self._whole[i]
+        if self.matrix is not None:
+            return self.matrix.rows(np.array([i]))[i]
         kept = self._kept(dtype)
         return kept.rows[kept.fetch(np.array([i]))[0]]
 

@@ -11,7 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any
+from weakref import finalize
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs some thousand
@@ -45,6 +47,28 @@ def pool(threads: int, process: int, work: str = "tiles") -> ThreadPoolExecutor:
     Work that waits for other work must not take its threads.
     """
     return ThreadPoolExecutor(threads, thread_name_prefix=f"maxmargin-{work}")
+
+
+_free: list[np.ndarray] = []  # at most one per core
+
+
+def borrowed(size: int) -> np.ndarray:
+    """`size` uninitialised float64 numbers, in memory that is used again when they are gone.
+
+    To touch fresh memory costs more than to compute a small kernel matrix.
+    """
+    memory = _free.pop() if _free else np.empty(0)
+    if memory.size < size:
+        memory = np.empty(size)
+    # A base that is no array: views of the result keep it, not only the memory.
+    numbers = np.frombuffer(memoryview(memory), count=size)
+    finalize(numbers, _give_back, memory).atexit = False
+    return numbers
+
+
+def _give_back(memory: np.ndarray) -> None:
+    if len(_free) < available_cores():
+        _free.append(memory)
 
 
 _lock = Lock()

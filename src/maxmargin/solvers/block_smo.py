@@ -22,6 +22,7 @@ from math import isqrt
 
 import numpy as np
 
+from maxmargin.small_matrix import Parts, entire
 from maxmargin.solvers._inner import smo_block
 from maxmargin.solvers.base import Solver, State
 
@@ -40,6 +41,28 @@ class BlockSMO(Solver):
     largest: int = 6144
 
     def iterate(self, state: State) -> Iterator[None]:
+        if state.problem.rows is None and state.gram.matrix is not None:
+            return self._whole(state, state.gram.matrix.parts)
+        return self._blocks(state)
+
+    def _whole(self, state: State, matrix: Parts) -> Iterator[None]:
+        """All variables at once."""
+        p = state.problem
+        while True:
+            beta, gradient = state.beta.copy(), state.gradient.copy()
+            most = int(min(50 * p.size, state.most_steps - state.steps))
+            bounds = p.lower, p.upper, p.group, p.n_groups
+            diagonal = state.gram.diagonal
+            state.steps += smo_block(
+                matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most
+            )
+            moved = np.flatnonzero(beta != state.beta)
+            if not len(moved):
+                return
+            state.move_to(moved, beta[moved])
+            yield
+
+    def _blocks(self, state: State) -> Iterator[None]:
         problem, W = state.problem, np.arange(state.problem.size)
         rng = np.random.default_rng(0) if problem.size > self.smallest else None
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
@@ -58,7 +81,8 @@ class BlockSMO(Solver):
             K = state.gram.square(rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
             state.steps += smo_block(
-                K,
+                entire(K),
+                K.diagonal().copy(),
                 gradient,
                 beta,
                 problem.lower[W],

@@ -119,7 +119,7 @@ class State:
         these if it seems to be, within a few times the drift; should one have drifted more than
         the sample, those within a few times that are recomputed too.
         """
-        if self.problem.size <= 4 * SAMPLE:
+        if self.problem.size <= 4 * SAMPLE or self.gram.matrix is not None:
             self.refresh()
             return
         everything = np.arange(self.problem.size)
