@@ -83,7 +83,7 @@ class Gram:
         self._on_demand = isinstance(self._tiled, Dense) and not self._costly
         self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
         self._matrix: SmallMatrix | None = None
-        self._source = partial(self._matrix_of, None)
+        self._whole_of: Callable[[], np.ndarray] | None = None  # another matrix, if it is a part
 
     @property
     def evaluations(self) -> int:
@@ -99,27 +99,24 @@ class Gram:
         """K itself if it is small, made when first needed: all of it, or row by row."""
         if self._matrix is None and self.n <= self._small:
             before = self._computed
-            self._matrix, self._computed = SmallMatrix(self._source()), before
+            self._matrix, self._computed = SmallMatrix(self._parts_of_matrix()), before
         return self._matrix
 
-    def _matrix_of(self, rows: np.ndarray | None) -> Parts:
-        """K[rows, rows]; where it does not come row by row, out of the whole if there is one."""
-        i = np.arange(self.n) if rows is None else rows
-        if self._on_demand:
-            left, right = (
-                lay(np.float64, rows, 1) for lay in (self._tiled.pack, self._tiled.expand)
-            )
-            return on_demand(len(i), left, right, self._tiled.form.function)
+    def forget_matrix(self) -> None:
+        """Do without it from now on: so many of its rows are asked for that blocks are better."""
+        self._computed, self._matrix, self._small = self.evaluations, None, 0
+
+    def _parts_of_matrix(self) -> Parts:
         if isinstance(self.kernel, Precomputed):
-            return entire(
-                np.require(self.X if rows is None else self.X[np.ix_(i, i)], np.float64, ["C", "W"])
-            )
-        K = np.empty((len(i), len(i)))
-        if rows is None or self.matrix is None:
-            (alone := copy(self)).threads = self.threads if rows is None else 1
-            return entire(alone._compute_square(i, np.float64, K))
-        gather_entries(self.matrix.rows(i), i, i, K, 0, len(i))
-        return entire(K)
+            return entire(np.require(self.X, np.float64, ["C", "W"]))
+        if self._whole_of:
+            return entire(self._whole_of())
+        if isinstance(self._tiled, Dense) and self._on_demand:
+            left = self._tiled.pack(np.float64, None, 1)
+            right = self._tiled.expand(np.float64, None, 1)
+            return on_demand(self.n, left, right, self._tiled.form.function)
+        K = np.empty((self.n, self.n))
+        return entire(self._compute_square(np.arange(self.n), np.float64, K))
 
     @property
     def precision(self) -> type:
@@ -145,17 +142,18 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
-        if len(rows) <= self._small:
-            return self._part(rows)  # by its matrix, made when first needed
-        X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
-        share = self.budget / self.threads / 2**20
-        return Gram(self.kernel, X, cache_size=share, threads=1)
-
-    def _part(self, rows: np.ndarray) -> Gram:
         part = copy(self)
-        part.n, part.threads, part._computed = len(rows), 1, 0
-        part.diagonal, part._matrix = self.diagonal[rows], None
-        part._source = partial(self._matrix_of, rows)
+        part.n, part.threads, part.diagonal = len(rows), 1, self.diagonal[rows]
+        precomputed = isinstance(self.kernel, Precomputed)
+        part.X = self.X[np.ix_(rows, rows)] if precomputed else self.X[rows]
+        part._tiled = self._tiled.like(part.X) if self._tiled else None
+        part._panels, part._single, part._rows = {}, None, None
+        part._computed, part._matrix = 0, None
+        if part.n > self._small:
+            part.cache_size = self.budget / self.threads / 2**20
+            part.__dict__.pop("budget", None)
+        elif self.n <= self._small and not self._on_demand:
+            part._whole_of = partial(self.block, rows, rows)
         return part
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:

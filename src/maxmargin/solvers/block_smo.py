@@ -42,25 +42,29 @@ class BlockSMO(Solver):
 
     def iterate(self, state: State) -> Iterator[None]:
         if state.problem.rows is None and state.gram.matrix is not None:
-            return self._whole(state, state.gram.matrix.parts)
-        return self._blocks(state)
+            yield from self._whole(state, state.gram.matrix.parts)
+        else:
+            yield from self._blocks(state)
 
     def _whole(self, state: State, matrix: Parts) -> Iterator[None]:
-        """All variables at once."""
-        p = state.problem
+        """All variables at once; in blocks after all if many steps are not enough."""
+        p, small = state.problem, state.problem.size <= self.smallest
         while True:
             beta, gradient = state.beta.copy(), state.gradient.copy()
-            most = int(min(50 * p.size, state.most_steps - state.steps))
-            bounds = p.lower, p.upper, p.group, p.n_groups
-            diagonal = state.gram.diagonal
-            state.steps += smo_block(
-                matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most
-            )
+            bounds, diagonal = (p.lower, p.upper, p.group, p.n_groups), state.gram.diagonal
+            most = int(min((50 if small else 2) * p.size, state.most_steps - state.steps))
+            steps = smo_block(matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most)
             moved = np.flatnonzero(beta != state.beta)
             if not len(moved):
                 return
+            state.steps += steps
             state.move_to(moved, beta[moved])
             yield
+            if steps == most and not small:
+                state.gram.forget_matrix()
+                state.dtype = state.gram.precision
+                yield from self._blocks(state)
+                return
 
     def _blocks(self, state: State) -> Iterator[None]:
         problem, W = state.problem, np.arange(state.problem.size)
