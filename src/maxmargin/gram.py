@@ -144,11 +144,15 @@ class Gram:
             return self
         part = copy(self)
         part.n, part.threads, part.diagonal = len(rows), 1, self.diagonal[rows]
-        precomputed = isinstance(self.kernel, Precomputed)
-        part.X = self.X[np.ix_(rows, rows)] if precomputed else self.X[rows]
-        part._tiled = self._tiled.like(part.X) if self._tiled else None
+        if self._tiled:
+            part.X = self._tiled.X[rows]
+            part._tiled = self._tiled.like(part.X)
+        else:
+            precomputed = isinstance(self.kernel, Precomputed)
+            part.X = self.X[np.ix_(rows, rows)] if precomputed else self.X[rows]
         part._panels, part._single, part._rows = {}, None, None
         part._computed, part._matrix = 0, None
+        part.__dict__.pop("_mean", None)
         if part.n > self._small:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
@@ -255,7 +259,7 @@ class Gram:
         """K[i, j] from the data, on all threads; every j if none are given."""
         columns = self.n if j is None else len(j)
         values = np.empty((len(i), columns), dtype) if out is None else out
-        if self._tiled and len(i) > 1:  # a tile makes many rows at once
+        if self._tiled and (len(i) > 1 or dtype in self._panels):  # worth packing for many rows
             self.evaluations += len(i) * columns
             for some in self._parts(len(i)):
                 right = self._tiled.expand(dtype, i[some], self.threads)
