@@ -30,6 +30,7 @@ from maxmargin.tiling import Dense, tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
+FEW_ROWS = 256  # up to this many it is cheaper to compute all of them than to ask
 ON_DEMAND_ROWS = (
     2048  # the same where its rows are computed one by one, when they are first asked for
 )
@@ -80,7 +81,8 @@ class Gram:
         self._single: Any = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
-        self._on_demand = isinstance(self._tiled, Dense) and not self._costly
+        narrow = isinstance(self._tiled, Dense) and not self._costly
+        self._on_demand = narrow and self.n > FEW_ROWS
         self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
         self._matrix: SmallMatrix | None = None
         self._whole_of: Callable[[], np.ndarray] | None = None  # another matrix, if it is a part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache
 from numbers import Integral, Real
 from threading import Event
 from time import perf_counter
@@ -54,6 +55,17 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
     }
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """As ever; but looked up once, for it takes as long as a small fit."""
+        return super()._get_param_names()
+
+    @property
+    def history_(self) -> np.ndarray:
+        """One record per outer iteration of each problem."""
+        return joined(self._histories)
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         """The solver named or given; tol, max_iter and max_time are the machine's."""
@@ -142,7 +154,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
             task.certificate(solution) for task, solution in zip(tasks, solutions, strict=True)
         ]
         self.certificate_ = Certificate.total(self.certificates_, seconds)
-        self.history_ = joined([solution.history for solution in solutions])
+        self._histories = [solution.history for solution in solutions]
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_

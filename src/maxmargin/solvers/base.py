@@ -103,8 +103,9 @@ class Solver(ABC):
                     "two sum constraints (a ν machine): use BlockSMO or SecondOrderSMO",
                 )[problem.n_groups]
             )
-        infinite = np.isinf(problem.lower).any() or np.isinf(problem.upper).any()
-        if infinite and not self.takes_infinite_bounds:
+        if self.takes_infinite_bounds:
+            return
+        if np.isinf(problem.lower).any() or np.isinf(problem.upper).any():
             raise ValueError(
                 f"{name} cannot take C = ∞ (the hard margin): use BlockSMO or SecondOrderSMO"
             )
