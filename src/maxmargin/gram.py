@@ -210,7 +210,8 @@ class Gram:
             add_rows(self.matrix.rows(j), j, coef, values)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
-            return kept.dot(j, coef, self.threads)
+            values = kept.dot(j, coef, self.threads)
+            return values if rows is None else values[rows]
         n = self.n if rows is None else len(rows)
         values = np.zeros(n)
         if self._tiled:

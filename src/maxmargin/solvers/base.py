@@ -172,7 +172,7 @@ class Solver(ABC):
         moves, began = self.iterate(state), 0
         while True:
             if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
-                state.confirm()
+                state.confirm(self.tol)
                 if problem.violation(state.beta, state.gradient) > self.tol:
                     state.refresh()
                     state.dtype = np.float64

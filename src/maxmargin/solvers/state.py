@@ -11,7 +11,8 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem
 
-SAMPLE = 256  # gradient entries recomputed to see how far all have drifted
+SAMPLE = 256  # gradient entries recomputed in float64 to see how far off all are
+NEGLIGIBLE = 0.05  # of tol: how far off they may be
 
 
 class LimitReached(Exception):
@@ -110,41 +111,59 @@ class State:
         """Recompute the gradient from β alone, in float64."""
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
 
-    def confirm(self) -> None:
-        """Recompute the gradient, in float64 from β alone, where it has a say.
+    def confirm(self, tol: float) -> None:
+        """Recompute the gradient from β alone where it has a say.
 
         That is on the support vectors, which make up the objective, and on the variables that
         violate or are extreme, which make up the violation and the loss; all others enter
-        neither. A sample tells how far the gradient has drifted. A variable can only be one of
-        these if it seems to be, within a few times the drift; should one have drifted more than
-        the sample, those within a few times that are recomputed too.
+        neither. Kernel entries have the precision of the solve: a sample in float64 tells how far
+        off their sums are. If that is not negligible beside tol, all is done in float64.
         """
         if self.problem.size <= 4 * SAMPLE or self.gram.matrix is not None:
             self.refresh()
             return
-        everything = np.arange(self.problem.size)
-        drift = self._correct(everything[:: max(1, self.problem.size // SAMPLE)])
-        drift = max(drift, self._correct(np.flatnonzero(self.beta)))
-        while True:
-            worst = self._correct(self.problem.contenders(self.beta, self.gradient, 4 * drift))
-            if worst <= 2 * drift:
+        sample = np.arange(0, self.problem.size, self.problem.size // SAMPLE)
+        drift = self._correct(sample, np.float64)
+        if drift <= NEGLIGIBLE * tol:
+            drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
+            if self.problem.violation(self.beta, self.gradient) <= tol - 4 * drift:
                 return
+        self._correct_where_it_counts(drift, np.float64)
+
+    def _correct_where_it_counts(self, drift: float, dtype: type) -> float:
+        """How far off the worst was, of the support vectors and of those that may be extreme."""
+        done = np.zeros(self.problem.size, bool)
+        counts = self.beta != 0
+        while True:
+            # One can only be extreme if it seems to be, within a few times what others are off.
+            counts[self.problem.contenders(self.beta, self.gradient, 4 * drift)] = True
+            worst = self._correct(np.flatnonzero(counts & ~done), dtype)
+            done |= counts
+            if worst <= 2 * drift:
+                return worst
             drift = worst
 
-    def _correct(self, variables: np.ndarray) -> float:
+    def _correct(self, variables: np.ndarray, dtype: type) -> float:
         """Recompute the gradient of some variables; how far off the worst was."""
-        exact = exact_gradient(self.problem, self.gram, self.beta, variables)
-        error = float(np.abs(exact - self.gradient[variables]).max(initial=0))
-        self.gradient[variables] = exact
+        fresh = gradient_of(self.problem, self.gram, self.beta, variables, dtype)
+        error = float(np.abs(fresh - self.gradient[variables]).max(initial=0))
+        self.gradient[variables] = fresh
         return error
 
 
-def exact_gradient(
-    problem: DualProblem, gram: Gram, beta: np.ndarray, variables: np.ndarray | None = None
+def gradient_of(
+    problem: DualProblem, gram: Gram, beta: np.ndarray, variables: np.ndarray, dtype: type
 ) -> np.ndarray:
-    """G = Kβ + p from β alone, in float64; of some variables or of all."""
+    """G = Kβ + p of some variables from β alone, with entries of this precision."""
     support = np.flatnonzero(beta)
     rows, coef = problem.row_of(support), beta[support]
-    if variables is None:
-        return problem.on_variables(gram.dot(rows, coef)) + problem.linear
-    return gram.dot(rows, coef, rows=problem.row_of(variables)) + problem.linear[variables]
+    again = dtype != np.float64  # the solve has kept such rows
+    product = gram.dot(rows, coef, dtype, rows=problem.row_of(variables), again=again)
+    return product + problem.linear[variables]
+
+
+def exact_gradient(problem: DualProblem, gram: Gram, beta: np.ndarray) -> np.ndarray:
+    """G = Kβ + p from β alone, in float64."""
+    support = np.flatnonzero(beta)
+    product = gram.dot(problem.row_of(support), beta[support])
+    return problem.on_variables(product) + problem.linear
