@@ -69,8 +69,10 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
 
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         """The solver named or given; tol, max_iter and max_time are the machine's."""
-        solver = self._solvers[self.solver]() if isinstance(self.solver, str) else self.solver
-        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+        limits = {"tol": self.tol, "max_iter": self.max_iter, "max_time": time_left}
+        if isinstance(self.solver, str):
+            return self._solvers[self.solver](**limits)
+        return replace(self.solver, **limits)
 
     def _finish(self, task: Any, matrix: Any, solution: Any) -> Any:
         """What is still done with a solution that has converged."""

@@ -197,7 +197,7 @@ class Solver(ABC):
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")
                 state.refresh()
                 state.dtype, idle = np.float64, 0
-            state.movement = 0.0
+            state.movement, state.exact = 0.0, False
             try:
                 next(moves)
             except LimitReached:
