@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property, partial
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +24,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
-from maxmargin.resources import available_cores, available_memory, run_all, run_split
+from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
 from maxmargin.rows import add_rows
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
 from maxmargin.tiling import Dense, tiling
@@ -168,7 +169,7 @@ class Gram:
         if self.matrix is None:
             return self._compute(i, j, dtype)
         values = np.empty((len(i), len(j)))
-        gather_entries(self.matrix.rows(i), i, j, values, 0, len(i))
+        gather_entries(self.matrix.rows(i), i, j, np.arange(len(i)), values, 0, len(i))
         return values.astype(dtype, copy=False)
 
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
@@ -184,10 +185,10 @@ class Gram:
         values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute_square(i, dtype, values)
-        missing = self._rows.take(i, i, values, self.threads)
-        entries: np.ndarray = np.empty((len(missing), len(missing)), dtype)
-        self._compute_square(i[missing], dtype, entries)
-        fill = partial(complete, values, missing, entries)
+        missing = self._rows.take(i, i, values)
+        entries = self._new_square(i[missing], dtype)
+        place = np.arange(len(i))
+        fill = partial(complete, values, place, np.delete(place, missing), missing, entries)
         run_split(fill, len(missing), 4 * len(missing) * len(i), self.threads)
         return values
 
@@ -210,7 +211,7 @@ class Gram:
             add_rows(self.matrix.rows(j), j, coef, values)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
-            values = kept.dot(j, coef, self.threads)
+            values = kept.dot(j, coef)
             return values if rows is None else values[rows]
         n = self.n if rows is None else len(rows)
         values = np.zeros(n)
@@ -235,18 +236,20 @@ class Gram:
         """K[i, :], kept for the next time if the budget allows."""
         if self.matrix is not None:
             return self.matrix.rows(np.array([i]))[i]
-        kept = self._kept(dtype)
-        return kept.rows[kept.fetch(np.array([i]))[0]]
+        return self._kept(dtype).row(i)
 
     def _kept(self, dtype: type) -> KeptRows:
         """The rows kept in this precision."""
         if self._rows is None or self._rows.dtype != dtype:
             capacity = self.budget // (self.n * np.dtype(dtype).itemsize)
+            matrix = proxy(self)  # not a cycle: memory is free as soon as nobody uses the matrix
             self._rows = KeptRows(
                 self.n,
                 min(max(capacity, 3), self.n),
                 dtype,
-                lambda numbers, out: self._compute(numbers, None, dtype, out),
+                lambda numbers, out: matrix._compute(numbers, None, dtype, out),
+                lambda numbers: matrix._new_square(numbers, dtype),
+                self.threads,
             )
         return self._rows
 
@@ -283,13 +286,19 @@ class Gram:
         return values
 
     def _compute_square(self, i: np.ndarray, dtype: type, out: np.ndarray) -> np.ndarray:
-        """K[i, i] from the data; half of it where a tile does it and makes no wide copy of X."""
+        """K[i, i] from the data; half of it where an entry costs more to compute than to copy.
+
+        And where a tile does it and makes no wide copy of X.
+        """
         wide = np.dtype(dtype).itemsize > self.X.dtype.itemsize and len(i) > WHOLE_MATRIX_ROWS
-        if not self._tiled or wide or len(i) < 2:
+        if not self._costly or not self._tiled or wide or len(i) < 2:
             return self._compute(i, i, dtype, out)
         self.evaluations += len(i) * (len(i) + 1) // 2
         left, right = self._packed(dtype, i), self._tiled.expand(dtype, i, self.threads)
         return self._tiled.square(left, right, out, self.threads)
+
+    def _new_square(self, i: np.ndarray, dtype: type) -> np.ndarray:
+        return self._compute_square(i, dtype, large_array((len(i), len(i)), dtype))
 
     def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
         """Rows as the tile wants them; all of them are packed once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from weakref import finalize
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -47,28 +47,6 @@ def pool(threads: int, process: int, work: str = "tiles") -> ThreadPoolExecutor:
     Work that waits for other work must not take its threads.
     """
     return ThreadPoolExecutor(threads, thread_name_prefix=f"maxmargin-{work}")
-
-
-_free: list[np.ndarray] = []  # at most one per core
-
-
-def borrowed(size: int) -> np.ndarray:
-    """`size` uninitialised float64 numbers, in memory that is used again when they are gone.
-
-    To touch fresh memory costs more than to compute a small kernel matrix.
-    """
-    memory = _free.pop() if _free else np.empty(0)
-    if memory.size < size:
-        memory = np.empty(size)
-    # A base that is no array: views of the result keep it, not only the memory.
-    numbers = np.frombuffer(memoryview(memory), count=size)
-    finalize(numbers, _give_back, memory).atexit = False
-    return numbers
-
-
-def _give_back(memory: np.ndarray) -> None:
-    if len(_free) < available_cores():
-        _free.append(memory)
 
 
 _lock = Lock()
@@ -129,3 +107,43 @@ def available_memory() -> int:
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())
         available = min(available, max(int(text) - used, 0))
     return available
+
+
+PIECE = 144 << 20  # bytes: a block of 6,144 × 6,144 numbers in float32
+PAGES = 1 << 19  # bytes from which an array is not likely to come from memory used before
+MOST_KEPT = 4  # pieces of memory
+_kept: list[np.ndarray] = []
+
+
+class _Loan:
+    """Memory lent to an array and its views; when the last of them is gone, it is kept."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self.memory, self.__array_interface__ = memory, memory.__array_interface__
+
+    def __del__(self) -> None:
+        if len(_kept) < MOST_KEPT:
+            _kept.append(self.memory)
+
+
+def large_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """`np.empty`, up to a PIECE in memory that an earlier one has left.
+
+    On a virtual machine memory that was returned to the system costs up to three seconds per GB
+    to have again, which is longer than it takes to compute what is then stored in it. So a few
+    pieces are kept from fit to fit, of which only what was ever used takes memory.
+
+    Examples
+    --------
+    >>> K = large_array((2, 3), np.float32)
+    >>> K.shape, K.dtype
+    ((2, 3), dtype('float32'))
+    """
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if not PAGES <= size <= PIECE:
+        return np.empty(shape, dtype)
+    try:
+        memory = _kept.pop()
+    except IndexError:
+        memory = np.empty(PIECE, np.uint8)
+    return np.asarray(_Loan(memory))[:size].view(dtype).reshape(shape)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from maxmargin.resources import borrowed
+from maxmargin.resources import large_array
 from maxmargin.tiles import apply
 from maxmargin.vectors import multiply
 
@@ -48,7 +48,7 @@ class SmallMatrix:
 
 def on_demand(n: int, panels: np.ndarray, right: np.ndarray, function: int) -> Parts:
     """A matrix of n rows, packed and expanded as in `tiles`; `function` is of the kernel's form."""
-    K = borrowed(n * n).reshape(n, n)
+    K = large_array((n, n), np.float64)
     return K, np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), function
 
 

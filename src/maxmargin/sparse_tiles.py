@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from maxmargin.resources import run_split
-from maxmargin.tiles import BLOCK, Form, apply, mirror
+from maxmargin.tiles import BLOCK, Form, apply, symmetric
 from maxmargin.vectors import LANES, WIDE, gather, put
 
 
@@ -93,7 +93,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.function, start, stop, out)
+        fill(panels, *rows, form.function, False, start, stop, out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -105,10 +105,10 @@ def square(
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
 
     def part(start: int, stop: int) -> None:
-        fill_half(panels, *rows, form.function, start, stop, out)
+        fill(panels, *rows, form.function, True, start, stop, out)
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
-    return out
+    return symmetric(out, threads)
 
 
 def dot(
@@ -193,37 +193,22 @@ def weigh(panels, starts, columns, values, order, coef, function, start, stop, o
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, starts, columns, values, function, start, stop, out):
-    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
-    lanes, half = panels.shape[2], panels.shape[2] // WIDE
+def fill(panels, starts, columns, values, function, half, start, stop, out):
+    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j."""
+    lanes, wide = panels.shape[2], panels.shape[2] // WIDE
     t = np.empty((BLOCK, lanes), panels.dtype)
-    y = np.empty((BLOCK * WIDE, half), panels.dtype)
+    y = np.empty((BLOCK * WIDE, wide), panels.dtype)
     flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
     for p in range(start, stop):
-        for j in range(0, m, BLOCK):
+        for j in range(p * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
             for r in range(BLOCK):
                 gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
             apply(function, flat_t, flat_y)
             for h in range(min(BLOCK, m - j) * WIDE):
-                i = p * lanes + h % WIDE * half
-                if i + half <= n:
+                i = p * lanes + h % WIDE * wide
+                if i + wide <= n:
                     put(y, h, out, j + h // WIDE, i)
                 else:
                     for l in range(n - i):
                         out[j + h // WIDE, i + l] = y[h, l]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def fill_half(panels, starts, columns, values, function, start, stop, out):
-    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
-    lanes = panels.shape[2]
-    t, y = np.empty((BLOCK, lanes), panels.dtype), np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    for p in range(start, stop):
-        i = p * lanes
-        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
-            for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            mirror(y, out, i, j)

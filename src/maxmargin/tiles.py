@@ -35,6 +35,7 @@ from maxmargin.vectors import LANES, ROWS, exp2, multiply, put
 
 EXP2, TANH = -1, -2
 BLOCK = 24
+STRIP = 32
 CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
 
 
@@ -146,7 +147,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.function, start, stop, out)
+        fill(panels, rows, form.function, False, start, stop, out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -158,9 +159,16 @@ def square(
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
 
     def part(start: int, stop: int) -> None:
-        fill_half(panels, rows, form.function, start, stop, out)
+        fill(panels, rows, form.function, True, start, stop, out)
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
+    return symmetric(out, threads)
+
+
+def symmetric(out: np.ndarray, threads: int) -> np.ndarray:
+    """Copy what is below the diagonal to its mirror image."""
+    strips = -(-len(out) // STRIP)
+    run_split(partial(mirror, out), strips, out.size, threads)
     return out
 
 
@@ -239,60 +247,43 @@ def weigh(panels, rows, coef, function, start, stop, out):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, rows, function, start, stop, out):
-    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop."""
+def fill(panels, rows, function, half, start, stop, out):
+    """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j.
+
+    As many panels as stay in the second-level cache take turns with each block of z, so that rows
+    of `out` are written in long pieces.
+    """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
     t = np.empty((tiles, ROWS, lanes), panels.dtype)
     y = np.empty((BLOCK, lanes), panels.dtype)
     flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
-    for p in range(start, stop):
-        i = p * lanes
-        width = min(lanes, n - i)
-        for j in range(0, m, BLOCK):
-            for r in range(tiles):
-                multiply(rows, j // ROWS + r, panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            for r in range(min(BLOCK, m - j)):
-                if width == lanes:
-                    put(y, r, out, j + r, i)
-                else:
-                    for l in range(width):
-                        out[j + r, i + l] = y[r, l]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def fill_half(panels, rows, function, start, stop, out):
-    """out[j, i] = out[i, j] = k(x_i, x_j) for i ≤ j and the x_i in the panels start ≤ p < stop."""
-    lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    for p in range(start, stop):
-        i = p * lanes
-        for j in range(i // BLOCK * BLOCK, len(out), BLOCK):
-            for r in range(tiles):
-                multiply(rows, j // ROWS + r, panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            mirror(y, out, i, j)
+    step = max(1, CACHE // (panels.shape[1] * lanes * panels.itemsize))
+    for first in range(start, stop, step):
+        for j in range(first * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
+            last = min(first + step, stop)
+            for p in range(first, min(last, (j + BLOCK - 1) // lanes + 1) if half else last):
+                for r in range(tiles):
+                    multiply(rows, j // ROWS + r, panels, p, t, r)
+                apply(function, flat_t, flat_y)
+                i = p * lanes
+                for r in range(min(BLOCK, m - j)):
+                    if i + lanes <= n:
+                        put(y, r, out, j + r, i)
+                    else:
+                        for l in range(n - i):
+                            out[j + r, i + l] = y[r, l]
 
 
 @njit(cache=True, nogil=True)
-def mirror(y, out, i, j):
-    """Store y[r, l] in row j + r, column i + l of a symmetric matrix, and in its mirror image."""
-    m = len(out)
-    height, width = min(y.shape[0], m - j), min(y.shape[1], m - i)
-    if j < i + width:  # on the diagonal
-        for r in range(height):
-            for l in range(min(j + r - i + 1, width)):
-                out[j + r, i + l] = out[i + l, j + r] = y[r, l]
-        return
-    flat = out.reshape(-1)
-    for r in range(height):
-        place = np.uint64((j + r) * m + i)  # unsigned: no negative index to ask about
-        for l in range(np.uint64(width)):
-            flat[place + l] = y[r, l]
-    for l in range(width):
-        place = np.uint64((i + l) * m + j)
-        for r in range(np.uint64(height)):
-            flat[place + r] = y[r, l]
+def mirror(out, start, stop):
+    """out[i, j] = out[j, i] for i < j and the i in the strips start ≤ s < stop.
+
+    Squares of STRIP × STRIP entries, which stay in the first-level cache.
+    """
+    n = len(out)
+    for top in range(start * STRIP, min(stop * STRIP, n), STRIP):
+        for left in range(top, n, STRIP):
+            for i in range(top, min(top + STRIP, n)):
+                for j in range(max(left, i + 1), min(left + STRIP, n)):
+                    out[i, j] = out[j, i]

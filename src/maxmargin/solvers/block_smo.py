@@ -22,6 +22,7 @@ from math import isqrt
 
 import numpy as np
 
+from maxmargin.resources import large_array
 from maxmargin.small_matrix import Parts, entire
 from maxmargin.solvers._inner import smo_block
 from maxmargin.solvers.base import Solver, State
@@ -80,7 +81,7 @@ class BlockSMO(Solver):
                 aim = max(aim, 0.05 * problem.violation(state.beta, state.gradient))
             rows = problem.row_of(W)
             if not space.size or space.dtype != state.dtype:
-                space = np.empty(min(self.largest, problem.size) ** 2, state.dtype)
+                space = large_array((min(self.largest, problem.size) ** 2,), state.dtype)
             K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.square(rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
