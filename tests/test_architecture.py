@@ -16,6 +16,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # The house from the ground up. A room imports from floors below its own, never from its own floor
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
+    {"compiled"},
     {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
     {"tiles", "kept_rows"},
     {"sparse_tiles", "small_matrix"},

@@ -48,7 +48,7 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     size = 1 + np.abs(K).max()
 
     out = np.full((m, n), np.nan, dtype)
-    tiles.fill(panels, rows, form.function, 0, len(panels), out)
+    tiles.block(panels, rows, form, out)
     np.testing.assert_allclose(out, K, rtol=0, atol=TOLERANCE[dtype] * size)
 
     square = tiles.square(
@@ -58,13 +58,9 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     np.testing.assert_allclose(square, K_XX, rtol=0, atol=TOLERANCE[dtype] * (1 + K_XX.max()))
     np.testing.assert_array_equal(square, square.T)
 
-    coef = np.zeros(rows.shape[0] * rows.shape[1], dtype)
-    coef[:m] = np.linspace(-1, 1, m)
-    sums = np.ones((len(panels), panels.shape[2]))
-    tiles.weigh(panels, rows, coef, form.function, 0, len(panels), sums)
-    np.testing.assert_allclose(
-        sums.ravel()[:n], 1 + coef[:m].astype(float) @ K, rtol=0, atol=TOLERANCE[dtype] * size * m
-    )
+    coef = np.linspace(-1, 1, m)
+    sums = tiles.dot(panels, rows, form, coef)[:n]
+    np.testing.assert_allclose(sums, coef @ K, rtol=0, atol=TOLERANCE[dtype] * size * m)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -74,12 +70,12 @@ def test_same_bits_however_the_panels_are_split(dtype, cuts):
     X, Z = data(np.random.default_rng(0), 10 * LANES[dtype(0).itemsize], 30, 5, dtype)
     form = tiles.form(RBF(GAMMA))
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
-    coef = np.resize(np.linspace(-1, 1, 30), rows.shape[0] * rows.shape[1]).astype(dtype)
+    blocks = np.linspace(-1, 1, 2 * tiles.BLOCK, dtype=dtype).reshape(2, tiles.BLOCK)
     edges = [0, *sorted(cuts), len(panels)]
     parts, whole = (np.zeros((len(panels), panels.shape[2])) for _ in range(2))
     for start, stop in itertools.pairwise(edges):
-        tiles.weigh(panels, rows, coef, form.function, start, stop, parts)
-    tiles.weigh(panels, rows, coef, form.function, 0, len(panels), whole)
+        tiles.weigh(panels, rows, blocks, 2, form.power, start, stop, *tiles.space(panels), parts)
+    tiles.weigh(panels, rows, blocks, 2, form.power, 0, len(panels), *tiles.space(panels), whole)
     np.testing.assert_array_equal(parts, whole)
 
 
@@ -88,13 +84,10 @@ def test_wide_rows_are_summed_in_several_passes():
     X, Z = data(np.random.default_rng(0), 20, 60, d, np.float32)
     form = tiles.form(RBF(GAMMA / d))
     panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
-    coef = np.zeros(rows.shape[0] * rows.shape[1], np.float32)
-    coef[:60] = 1
-    sums = np.zeros((len(panels), panels.shape[2]))
-    tiles.weigh(panels, rows, coef, form.function, 0, len(panels), sums)
+    sums = tiles.dot(panels, rows, form, np.ones(60))
     dot, xx, zz = (A.astype(np.float64) for A in (X @ Z.T, (X**2).sum(1), (Z**2).sum(1)))
     K = np.exp(-GAMMA / d * (xx[:, None] + zz - 2 * dot))
-    np.testing.assert_allclose(sums.ravel()[:20], K.sum(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(sums[:20], K.sum(axis=1), rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -104,7 +97,7 @@ def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
     form, centre = tiles.form(RBF(GAMMA)), far.mean(axis=0, dtype=np.float64)
     panels, rows = tiles.pack(far, dtype, centre), tiles.expand(far, form, dtype, centre)
     out = np.empty((30, 30), dtype)
-    tiles.fill(panels, rows, form.function, 0, len(panels), out)
+    tiles.block(panels, rows, form, out)
     np.testing.assert_allclose(out, exact("rbf", far, far), rtol=0, atol=2 * TOLERANCE[dtype])
     assert out.max() <= 1 + TOLERANCE[dtype]
 

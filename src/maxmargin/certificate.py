@@ -19,9 +19,9 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from maxmargin.problem import DualProblem, Solution, Status, worst_violation
+from maxmargin.compiled import compiled
+from maxmargin.problem import DualProblem, Solution, Status
 
 
 class Values(NamedTuple):
@@ -39,38 +39,38 @@ def values(
     offsets: np.ndarray,
     quadratic: tuple[float, float] | None = None,
 ) -> Values:
-    """What β and its gradient are worth, in one pass.
+    """What β and its gradient are worth.
 
     `quadratic` is ½‖w‖² of the model and ½βᵀKβ where w is not Σ β_i φ(x_i) to the last digit; the
     gradient is then that of w.
     """
     p = problem
-    slope, of_beta, loss, margin, violation = _values(
+    slope, of_beta, loss, margin = _values(
         beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups
     )
     of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
     primal = of_model + loss
     if margin < np.inf:
         primal = of_model / margin**2 if margin > 0 else np.inf
-    return Values(-(of_beta + slope), primal, violation)
+    return Values(-(of_beta + slope), primal, p.violation(beta, gradient))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
-    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation."""
+    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite."""
     quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf
     for i in range(len(beta)):
         residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
         quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
         slope += beta[i] * linear[i]
         if np.isinf(lower[i]) or np.isinf(upper[i]):
-            margin = min(margin, 1.0 - residual / linear[i])
+            here = 1.0 - residual / linear[i]
+            margin = here if here < margin else margin
         else:
             loss -= residual * (upper[i] if residual < 0 else lower[i])
     for g in range(n_groups):
         loss += offsets[g] * sums[g]
-    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
-    return slope, quadratic, loss, margin, violation
+    return slope, quadratic, loss, margin
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:

@@ -32,9 +32,7 @@ from maxmargin.tiling import Dense, tiling
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
 FEW_ROWS = 256  # up to this many it is cheaper to compute all of them than to ask
-ON_DEMAND_ROWS = (
-    2048  # the same where its rows are computed one by one, when they are first asked for
-)
+ON_DEMAND_ROWS = 2048  # the same where rows are computed when they are first asked for
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -82,8 +80,7 @@ class Gram:
         self._single: Any = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
-        narrow = isinstance(self._tiled, Dense) and not self._costly
-        self._on_demand = narrow and self.n > FEW_ROWS
+        self._on_demand = isinstance(self._tiled, Dense) and not self._costly and self.n > FEW_ROWS
         self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
         self._matrix: SmallMatrix | None = None
         self._whole_of: Callable[[], np.ndarray] | None = None  # another matrix, if it is a part
@@ -114,12 +111,11 @@ class Gram:
             return entire(np.require(self.X, np.float64, ["C", "W"]))
         if self._whole_of:
             return entire(self._whole_of())
-        if isinstance(self._tiled, Dense) and self._on_demand:
-            left = self._tiled.pack(np.float64, None, 1)
-            right = self._tiled.expand(np.float64, None, 1)
-            return on_demand(self.n, left, right, self._tiled.form.function)
-        K = np.empty((self.n, self.n))
-        return entire(self._compute_square(np.arange(self.n), np.float64, K))
+        if self._on_demand:
+            assert self._tiled
+            left, right = self._packed(np.float64), self._tiled.expand(np.float64, None, 1)
+            return on_demand(self.n, left, right, self._tiled.form.power)
+        return entire(self._new_square(np.arange(self.n), np.float64))
 
     @property
     def precision(self) -> type:

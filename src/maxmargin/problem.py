@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numba import njit
+
+from maxmargin.compiled import compiled
 
 
 class Status(Enum):
@@ -128,11 +129,11 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        return worst_violation(beta, gradient, self.lower, self.upper, self.group, self.n_groups)
+        return worst_violation(self.sides(beta, gradient), self.n_groups)
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
-        up, down = self._extremes(beta, gradient)
+        up, down = self.sides(beta, gradient)[:, :2].T
         b = self.offsets(beta, gradient) if self.n_groups else np.zeros(1)
         raise_from = (np.minimum(up, b) - margin)[self.group]
         lower_from = (np.maximum(down, b) + margin)[self.group]
@@ -142,58 +143,56 @@ class DualProblem:
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
-        n_groups = max(self.n_groups, 1)
-        offsets = middles(beta, gradient, self.lower, self.upper, self.group, n_groups)
-        return offsets[: self.n_groups]
+        sides = self.sides(beta, gradient)[: self.n_groups]
+        return np.array([_middle(*side) for side in sides.tolist()])
 
-    def _extremes(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return extremes(beta, gradient, self.lower, self.upper, self.group, max(self.n_groups, 1))
+    def sides(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """What each group wants, as `add_sides` tells; of all together if there is none."""
+        sides = np.array([START] * max(self.n_groups, 1))
+        add_sides(beta, gradient, self.lower, self.upper, self.group, sides)
+        return sides
 
 
-@njit(cache=True, nogil=True)
-def extremes(beta, gradient, lower, upper, group, n_groups):
-    """Per group: the largest −G that can go up and the smallest −G that can go down."""
-    up, down = np.empty(n_groups), np.empty(n_groups)
-    for g in range(n_groups):
-        up[g], down[g] = -np.inf, np.inf
+START = -np.inf, np.inf, 0.0, 0.0
+
+
+@compiled()
+def add_sides(beta, gradient, lower, upper, group, sides):
+    """What a group wants, from START on.
+
+    The largest −G that can go up, the smallest that can go down, the sum of those that can do
+    either, and their number.
+    """
     for i in range(len(beta)):
-        g = group[i]
-        if beta[i] < upper[i] and -gradient[i] > up[g]:
-            up[g] = -gradient[i]
-        if beta[i] > lower[i] and -gradient[i] < down[g]:
-            down[g] = -gradient[i]
-    return up, down
+        g, wish = group[i], -gradient[i]
+        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
+        if rises and wish > sides[g, 0]:
+            sides[g, 0] = wish
+        if falls and wish < sides[g, 1]:
+            sides[g, 1] = wish
+        if rises and falls:
+            sides[g, 2] += wish
+            sides[g, 3] += 1
 
 
-@njit(cache=True, nogil=True)
-def worst_violation(beta, gradient, lower, upper, group, n_groups):
+@compiled()
+def worst_violation(sides, n_groups):
     """The largest of the distances between the extremes, or from them to 0 without a group."""
-    up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
-    if n_groups == 0:
-        return max(up[0], -down[0], 0.0)
     worst = 0.0
-    for g in range(n_groups):
-        worst = max(worst, up[g] - down[g])
+    for g in range(len(sides)):
+        up, down = sides[g, 0], sides[g, 1]
+        gap = up - down if n_groups else (up if up > -down else -down)
+        if gap > worst:
+            worst = gap
     return worst
 
 
-@njit(cache=True, nogil=True)
-def middles(beta, gradient, lower, upper, group, n_groups):
-    """Per group: the mean −G over free variables; if none is, the middle of the extremes."""
-    up, down = extremes(beta, gradient, lower, upper, group, n_groups)
-    total, count = np.zeros(n_groups), np.zeros(n_groups)
-    for i in range(len(beta)):
-        if lower[i] < beta[i] < upper[i]:
-            total[group[i]] -= gradient[i]
-            count[group[i]] += 1
-    for g in range(n_groups):
-        if count[g] == 0:
-            for end in (up[g], down[g]):
-                if np.isfinite(end):
-                    total[g] += end
-                    count[g] += 1
-        total[g] /= max(count[g], 1)
-    return total
+def _middle(up: float, down: float, total: float, count: float) -> float:
+    """The mean −G over free variables; if none is, the middle of the extremes."""
+    if count:
+        return total / count
+    ends = [end for end in (up, down) if np.isfinite(end)]
+    return sum(ends) / max(len(ends), 1)
 
 
 @dataclass(frozen=True)

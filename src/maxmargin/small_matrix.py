@@ -8,13 +8,13 @@ The other rows are never computed, nor is their memory touched. Compiled loops t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled, inner
 from maxmargin.resources import large_array
 from maxmargin.tiles import apply
-from maxmargin.vectors import multiply
+from maxmargin.vectors import aligned, multiply
 
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int | None]
 
 
 class SmallMatrix:
@@ -26,7 +26,7 @@ class SmallMatrix:
     >>> from maxmargin.tiling import tiling
     >>> tile = tiling(Linear(), np.array([[1.0, 0.0], [1.0, 2.0]]))
     >>> left, right = tile.pack(np.float64, None, 1), tile.expand(np.float64, None, 1)
-    >>> matrix = SmallMatrix(on_demand(2, left, right, tile.form.function))
+    >>> matrix = SmallMatrix(on_demand(2, left, right, tile.form.power))
     >>> matrix.rows(np.array([1]))[1], matrix.evaluations
     (array([1., 5.]), 2)
     """
@@ -46,32 +46,34 @@ class SmallMatrix:
         return self._K
 
 
-def on_demand(n: int, panels: np.ndarray, right: np.ndarray, function: int) -> Parts:
-    """A matrix of n rows, packed and expanded as in `tiles`; `function` is of the kernel's form."""
-    K = large_array((n, n), np.float64)
-    return K, np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), function
+def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) -> Parts:
+    """A matrix of n rows, packed and expanded as in `tiles`; `power` is of the kernel's form."""
+    K, t = (
+        large_array((n, n), np.float64),
+        aligned((panels.shape[0] * panels.shape[2],), np.float64),
+    )
+    return K, np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), t, power
 
 
 def entire(K: np.ndarray) -> Parts:
     """A matrix that is all there."""
     nothing = np.empty((0, 1), K.dtype)
-    return K, np.ones(len(K), bool), nothing[:, :, None], nothing, 0
+    return K, np.ones(len(K), bool), nothing[:, :, None], nothing, np.empty(0, K.dtype), None
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def row(matrix, i):
     """K_i, computed if it is not there."""
-    K, made, panels, right, function = matrix
+    K, made, panels, right, t, power = matrix
     if not made[i]:
-        t = np.empty((len(panels), panels.shape[2]), panels.dtype)
         for p in range(len(panels)):
-            multiply(right, i, panels, p, t, p)
-        apply(function, t.reshape(-1)[: len(K)], K[i])
+            multiply(right, i, panels, p, t, p * panels.shape[2])
+        apply(power, t[: len(K)], K[i])
         made[i] = True
     return K[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def make(matrix, numbers):
     """Compute those of the rows with these numbers that are not there."""
     for i in numbers:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.resources import run_split
-from maxmargin.tiles import BLOCK, Form, apply, symmetric
+from maxmargin.tiles import BLOCK, Form, apply, space, symmetric
 from maxmargin.vectors import LANES, WIDE, gather, put
 
 
@@ -33,6 +33,9 @@ class Rows(NamedTuple):
 
 def compress(X: np.ndarray, densest: float, threads: int = 1) -> sp.csr_array | None:
     """A dense array as CSR; None if more than the share `densest` of its entries is not zero."""
+    some = X[:: max(1, len(X) // 1000)]
+    if np.count_nonzero(some) > 2 * densest * some.size:
+        return None  # plainly dense
     indptr = np.zeros(len(X) + 1, np.int64)
     run_split(partial(_count, X, indptr), len(X), X.size, threads)
     np.cumsum(indptr, out=indptr)
@@ -93,7 +96,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.function, False, start, stop, out)
+        fill(panels, *rows, form.power, False, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -105,7 +108,7 @@ def square(
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.function, True, start, stop, out)
+        fill(panels, *rows, form.power, True, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
     return symmetric(out, threads)
@@ -121,7 +124,7 @@ def dot(
     out = np.zeros((len(panels), panels.shape[2]))
 
     def part(start: int, stop: int) -> None:
-        weigh(panels, *rows, order, padded, form.function, start, stop, out)
+        weigh(panels, *rows, order, padded, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out.ravel()
@@ -132,14 +135,14 @@ def _work(panels: np.ndarray, rows: Rows) -> float:
     return len(panels) * panels.shape[2] * len(rows.values) / 20
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _count(X, indptr, start, stop):
     for i in range(start, stop):
         for k in range(X.shape[1]):
             indptr[i + 1] += X[i, k] != 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _compress(X, indptr, indices, data, start, stop):
     for i in range(start, stop):
         place = indptr[i]
@@ -149,7 +152,7 @@ def _compress(X, indptr, indices, data, start, stop):
                 place += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _scatter(indptr, indices, data, numbers, panels, start, stop):
     d, lanes = panels.shape[1] - 2, panels.shape[2]
     for r in range(start, stop):
@@ -161,7 +164,7 @@ def _scatter(indptr, indices, data, numbers, panels, start, stop):
         panels[panel, d + 1, lane] = 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values, start, stop):
     scale, square, offset = parameters
     for r in range(start, stop):
@@ -174,41 +177,34 @@ def _copy(indptr, indices, data, numbers, parameters, d, starts, columns, values
         columns[place + 1], values[place + 1] = d + 1, square * norm + offset
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def weigh(panels, starts, columns, values, order, coef, function, start, stop, out):
+@compiled(fastmath={"contract"})
+def weigh(panels, starts, columns, values, order, coef, power, start, stop, t, y, out):
     """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
     lanes = panels.shape[2]
-    t = np.empty((BLOCK, lanes), panels.dtype)
-    y = np.empty((1, BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    total = np.empty((1, lanes), panels.dtype)
     for p in range(start, stop):
         for j in range(0, len(coef), BLOCK):
             for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            gather(order, coef, j, j + BLOCK, y, 0, total, 0)
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
+            apply(power, t, y)
+            gather(order, coef, j, j + BLOCK, y, 0, t, 0)
             for l in range(lanes):
-                out[p, l] += total[0, l]
+                out[p, l] += t[l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, starts, columns, values, function, half, start, stop, out):
+@compiled(fastmath={"contract"})
+def fill(panels, starts, columns, values, power, half, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j."""
     lanes, wide = panels.shape[2], panels.shape[2] // WIDE
-    t = np.empty((BLOCK, lanes), panels.dtype)
-    y = np.empty((BLOCK * WIDE, wide), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
     for p in range(start, stop):
         for j in range(p * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
             for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r)
-            apply(function, flat_t, flat_y)
-            for h in range(min(BLOCK, m - j) * WIDE):
+                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
+            apply(power, t, y)
+            for h in range((BLOCK if j + BLOCK < m else m - j) * WIDE):
                 i = p * lanes + h % WIDE * wide
                 if i + wide <= n:
-                    put(y, h, out, j + h // WIDE, i)
+                    put(y, h * wide, out, j + h // WIDE, i)
                 else:
                     for l in range(n - i):
-                        out[j + h // WIDE, i + l] = y[h, l]
+                        out[j + h // WIDE, i + l] = y[h * wide + l]

@@ -27,13 +27,13 @@ from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled, inner
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Sigmoid, number
 from maxmargin.resources import run_split
-from maxmargin.vectors import LANES, ROWS, exp2, multiply, put
+from maxmargin.vectors import LANES, ROWS, aligned, exp2, multiply, put
 
-EXP2, TANH = -1, -2
+TANH = -1
 BLOCK = 24
 STRIP = 32
 CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
@@ -42,10 +42,10 @@ CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while
 class Form(NamedTuple):
     """A kernel as f(t), t = scale x·z + square (‖x‖² + ‖z‖²) + offset.
 
-    f(t) is 2^t (EXP2), tanh t (TANH), or the power of t that `function` says.
+    f(t) is the `power` of t, tanh t if that is TANH, and 2^t if there is none.
     """
 
-    function: int
+    power: int | None
     scale: float = 1.0
     square: float = 0.0
     offset: float = 0.0
@@ -75,7 +75,7 @@ def _(kernel: Sigmoid) -> Form:
 @form.register
 def _(kernel: RBF) -> Form:
     g = number(kernel.gamma) * math.log2(math.e)
-    return Form(EXP2, 2 * g, -g)
+    return Form(None, 2 * g, -g)
 
 
 def pack(
@@ -102,7 +102,7 @@ def pack(
     """
     numbers = np.arange(len(X)) if numbers is None else numbers
     n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
-    panels = np.zeros((-(-n // lanes), d + 2, lanes), dtype)
+    panels = aligned((-(-n // lanes), d + 2, lanes), dtype)
     _lay_rows(X, numbers, centre, (1.0, 0.0, 1.0, 1.0, 0.0), panels.transpose(0, 2, 1), threads)
     return panels
 
@@ -135,8 +135,9 @@ def _lay_rows(
     """Lay rows of X, moved and scaled, with their two last entries into `out`, maybe transposed."""
     shift = np.zeros(X.shape[1], X.dtype) if centre is None else centre.astype(X.dtype)
     strides = tuple(step // out.itemsize for step in out.strides)
-    flat = (out if out.base is None else out.base).reshape(-1)
-    factors = tuple(map(float, factors))  # compiled once, whatever was given
+    flat = (out if out.flags.c_contiguous else out.transpose(0, 2, 1)).reshape(-1)
+    numbers = np.ascontiguousarray(numbers)  # a slice with a step would be compiled for anew
+    factors = tuple(map(float, factors))  # and so would whole numbers
     lay = partial(_lay, X, numbers, shift, factors, out.shape[1], strides, flat)
     run_split(lay, len(numbers), len(numbers) * X.shape[1], threads)
 
@@ -147,7 +148,7 @@ def block(
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.function, False, start, stop, out)
+        fill(panels, rows, form.power, False, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out
@@ -159,7 +160,7 @@ def square(
     """`block` of rows with themselves: one half is computed, the other is its mirror image."""
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.function, True, start, stop, out)
+        fill(panels, rows, form.power, True, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / 2, threads)
     return symmetric(out, threads)
@@ -176,15 +177,22 @@ def dot(
     panels: np.ndarray, rows: np.ndarray, form: Form, coef: np.ndarray, threads: int = 1
 ) -> np.ndarray:
     """Σ_j coef_j k(x_i, z_j) for every x_i, in float64; zeros of a last panel included."""
-    padded = np.zeros(len(rows) * ROWS, rows.dtype)
-    padded[: len(coef)] = coef
+    blocks = np.zeros((len(rows) * ROWS // BLOCK, BLOCK), rows.dtype)
+    blocks.ravel()[: len(coef)] = coef
+    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
     out = np.zeros((len(panels), panels.shape[2]))
 
     def part(start: int, stop: int) -> None:
-        weigh(panels, rows, padded, form.function, start, stop, out)
+        weigh(panels, rows, blocks, step, form.power, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows), threads)
     return out.ravel()
+
+
+def space(panels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where a thread keeps t and f(t) of a block."""
+    size = BLOCK * panels.shape[2]
+    return aligned((size,), panels.dtype), aligned((size,), panels.dtype)
 
 
 def _work(panels: np.ndarray, rows: np.ndarray) -> float:
@@ -192,7 +200,7 @@ def _work(panels: np.ndarray, rows: np.ndarray) -> float:
     return panels.size * len(rows) * ROWS / 50
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def _lay(X, numbers, shift, factors, group, strides, out, start, stop):
     """Row r becomes (scale x, a + b‖x‖², c + d‖x‖²) at place r % group of group r // group."""
     of_group, of_row, of_column = strides
@@ -208,74 +216,70 @@ def _lay(X, numbers, shift, factors, group, strides, out, start, stop):
         out[place + of_column] = c + d * norm
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def apply(function, t, y):
-    """y = f(t), entry by entry."""
-    if function == EXP2:
+@inner(fastmath={"contract"})
+def apply(power, t, y):
+    """y = f(t), entry by entry. Numba compiles the branch that the type of `power` leaves."""
+    if power is None:
         for e in range(t.size):
             y[e] = exp2(t[e])
-    elif function == TANH:
+    elif power == TANH:
         for e in range(t.size):
             u = exp2(-abs(t[e]) * t.dtype.type(2 / math.log(2)))
             y[e] = math.copysign((1 - u) / (1 + u), t[e])
     else:
-        y[:] = 1
-        for _ in range(function):
+        for e in range(t.size):
+            y[e] = 1
+        for _ in range(power):
             for e in range(t.size):
                 y[e] *= t[e]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def weigh(panels, rows, coef, function, start, stop, out):
-    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop."""
+@compiled(fastmath={"contract"})
+def weigh(panels, rows, blocks, step, power, start, stop, t, y, out):
+    """out[p, l] += Σ_j coef_j k(x, z_j) for the row x in lane l of panel p, start ≤ p < stop.
+
+    The coefficients come in `blocks`, of which `step` at a time pass by all panels.
+    """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((1, BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
-    total = np.empty((1, lanes), panels.dtype)
-    blocks = coef.reshape(-1, BLOCK)
-    step = max(1, CACHE // (BLOCK * panels.shape[1] * panels.itemsize))
     for first in range(0, len(blocks), step):
+        last = first + step if first + step < len(blocks) else len(blocks)
         for p in range(start, stop):
-            for b in range(first, min(first + step, len(blocks))):
+            for b in range(first, last):
                 for r in range(tiles):
-                    multiply(rows, b * tiles + r, panels, p, t, r)
-                apply(function, flat_t, flat_y)
-                multiply(blocks, b, y, 0, total, 0)
+                    multiply(rows, b * tiles + r, panels, p, t, r * ROWS * lanes)
+                apply(power, t, y)
+                multiply(blocks, b, y, 0, t, 0)
                 for l in range(lanes):
-                    out[p, l] += total[0, l]
+                    out[p, l] += t[l]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def fill(panels, rows, function, half, start, stop, out):
+@compiled(fastmath={"contract"})
+def fill(panels, rows, power, half, start, stop, t, y, out):
     """out[j, i] = k(x_i, z_j) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j.
 
     As many panels as stay in the second-level cache take turns with each block of z, so that rows
     of `out` are written in long pieces.
     """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
-    t = np.empty((tiles, ROWS, lanes), panels.dtype)
-    y = np.empty((BLOCK, lanes), panels.dtype)
-    flat_t, flat_y = t.reshape(-1), y.reshape(-1)
     m, n = out.shape
     step = max(1, CACHE // (panels.shape[1] * lanes * panels.itemsize))
     for first in range(start, stop, step):
         for j in range(first * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
-            last = min(first + step, stop)
-            for p in range(first, min(last, (j + BLOCK - 1) // lanes + 1) if half else last):
+            last = min(first + step, stop, (j + BLOCK - 1) // lanes + 1 if half else stop)
+            for p in range(first, last):
                 for r in range(tiles):
-                    multiply(rows, j // ROWS + r, panels, p, t, r)
-                apply(function, flat_t, flat_y)
+                    multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
+                apply(power, t, y)
                 i = p * lanes
-                for r in range(min(BLOCK, m - j)):
+                for r in range(BLOCK if j + BLOCK < m else m - j):
                     if i + lanes <= n:
-                        put(y, r, out, j + r, i)
+                        put(y, r * lanes, out, j + r, i)
                     else:
                         for l in range(n - i):
-                            out[j + r, i + l] = y[r, l]
+                            out[j + r, i + l] = y[r * lanes + l]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def mirror(out, start, stop):
     """out[i, j] = out[j, i] for i < j and the i in the strips start ≤ s < stop.
 

@@ -14,6 +14,7 @@ which LLVM turns into vectors without help.
 import math
 import platform
 from functools import partial
+from typing import Any
 
 import llvmlite.binding
 import numpy as np
@@ -36,13 +37,28 @@ def _registers() -> tuple[int, int]:
 # Two registers per vector; the sums take three quarters of all registers, operands the rest.
 _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
+LINE = 64  # bytes
 ROWS = 3 * _REGISTERS // 8
 WIDE = 2  # such vectors side by side for sparse rows, which have no sums to share operands with
 
 
+def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros that begin where a line of the cache does: no vector lies across two of them."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + LINE, np.uint8)
+    start = -memory.ctypes.data % LINE
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
 def multiply(rows, j, panels, p, out, o):
-    """out[o] = rows[j] @ panels[p]: compiled, the sums stay in vector registers."""
-    out[o] = rows[j] @ panels[p]
+    """out[o:] = rows[j] @ panels[p]: compiled, the sums stay in vector registers.
+
+    `out` is flat, and so may `panels` be: it then has one panel, which begins at p.
+    """
+    K, lanes = rows.shape[-1], LANES[out.itemsize]
+    panel = panels[p] if panels.ndim > 1 else panels[p : p + K * lanes].reshape(K, lanes)
+    product = rows[j] @ panel
+    out[o : o + product.size] = product.ravel()
 
 
 @type_callable(multiply)
@@ -66,7 +82,7 @@ def _lower_multiply(context, builder, signature, args):
 
     address = partial(_address, context, builder)
     length = builder.extract_value(
-        context.make_array(panels_type)(context, builder, panels).shape, 1
+        context.make_array(rows_type)(context, builder, rows).shape, rows_type.ndim - 1
     )
     z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
     x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
@@ -97,8 +113,13 @@ def _lower_multiply(context, builder, signature, args):
 
 
 def gather(columns, values, start, stop, panels, p, out, o):
-    """out[o] = values[start:stop] @ panels[p, columns[start:stop]], an even number of them."""
-    out[o] = values[start:stop] @ panels[p, columns[start:stop]]
+    """out[o:] = values[start:stop] @ panels[p, columns[start:stop]], an even number of them.
+
+    `out` is flat, and so may `panels` be: it then has one panel, which begins at p.
+    """
+    lanes = WIDE * LANES[out.itemsize]
+    panel = panels[p] if panels.ndim > 1 else panels[p:].reshape(-1, lanes)
+    out[o : o + lanes] = values[start:stop] @ panel[columns[start:stop]]
 
 
 @type_callable(gather)
@@ -165,23 +186,24 @@ def _address(context, builder, kind, value, *place):
     return cgutils.get_item_pointer(context, builder, kind, array, place)
 
 
-def put(rows, r, out, j, i):
-    """out[j, i : i + LANES] = rows[r]."""
-    out[j, i : i + rows.shape[1]] = rows[r]
+def put(flat, o, out, j, i):
+    """out[j, i : i + LANES] = flat[o : o + LANES]."""
+    lanes = LANES[out.itemsize]
+    out[j, i : i + lanes] = flat[o : o + lanes]
 
 
 @type_callable(put)
 def _type_put(context):
-    return lambda rows, r, out, j, i: types.none
+    return lambda flat, o, out, j, i: types.none
 
 
 @lower_builtin(put, types.Array, types.Integer, types.Array, types.Integer, types.Integer)
 def _lower_put(context, builder, signature, args):
-    rows_type, _, out_type, _, _ = signature.args
-    rows, r, out, j, i = args
-    size = rows_type.dtype.bitwidth // 8
-    vector = ir.VectorType(context.get_value_type(rows_type.dtype), LANES[size]).as_pointer()
-    source = builder.bitcast(_address(context, builder, rows_type, rows, r), vector)
+    flat_type, _, out_type, _, _ = signature.args
+    flat, o, out, j, i = args
+    size = flat_type.dtype.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(flat_type.dtype), LANES[size]).as_pointer()
+    source = builder.bitcast(_address(context, builder, flat_type, flat, o), vector)
     target = builder.bitcast(_address(context, builder, out_type, out, j, i), vector)
     builder.store(builder.load(source, align=size), target, align=size)
     return context.get_dummy_value()

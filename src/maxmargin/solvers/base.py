@@ -4,8 +4,8 @@ A solver is a frozen dataclass of its options whose `iterate` is a generator: it
 state and yields once per outer iteration. `solve` drives it, so that Ctrl-C, limits, observers
 and the stopping rule exist once, and mean the same for every algorithm:
 
-* it stops when the worst KKT violation is ≤ tol, proven in float64 from β alone where it counts;
-* kernel entries are float32 until that proof fails or progress ends, float64 from then on;
+* it stops when the worst KKT violation is ≤ tol, by gradients computed from β where it counts;
+* kernel entries are float32 as long as a sample in float64 shows that to be enough;
 * a solver that runs out of moves, iterations or time says so. One with a stopping rule of its
   own returns the status that rule deserves from `iterate`; it can never claim convergence.
 """
@@ -171,11 +171,9 @@ class Solver(ABC):
         best, lowest, idle, steps = -np.inf, np.inf, 0, 0
         moves, began = self.iterate(state), 0
         while True:
-            if state.steps and problem.violation(state.beta, state.gradient) <= self.tol:
-                state.confirm(self.tol)
-                if problem.violation(state.beta, state.gradient) > self.tol:
-                    state.refresh()
-                    state.dtype = np.float64
+            arrived = state.steps and problem.violation(state.beta, state.gradient) <= self.tol
+            if arrived and not state.confirm(self.tol):
+                state.sharpen()
             now = Progress.of(state, self.tol)
             history.append(now.record())
             stop = observe and observe(now)
@@ -195,8 +193,8 @@ class Solver(ABC):
             if idle >= self.patience:
                 if state.dtype == np.float64:
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")
-                state.refresh()
-                state.dtype, idle = np.float64, 0
+                state.sharpen()
+                idle = 0
             state.movement, state.exact = 0.0, False
             try:
                 next(moves)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from maxmargin.gram import Gram
-from maxmargin.problem import DualProblem, Solution, extremes, worst_violation
+from maxmargin.problem import START, DualProblem, Solution, add_sides, worst_violation
 from maxmargin.rows import add_rows
 from maxmargin.small_matrix import row
 
@@ -82,16 +82,18 @@ def sharpened(matrix, rows, linear, lower, upper, group, n_groups, beta, gradien
 @njit(cache=True, nogil=True)
 def worst_of(beta, gradient, lower, upper, group, n_groups):
     """The worst violation; and of each group the variable to raise and the one to lower."""
-    up, down = extremes(beta, gradient, lower, upper, group, max(n_groups, 1))
-    violation = worst_violation(beta, gradient, lower, upper, group, n_groups)
-    worst = np.zeros(2 * len(up), np.int64)
+    sides = np.empty((max(n_groups, 1), len(START)))
+    for k in range(len(START)):
+        sides[:, k] = START[k]
+    add_sides(beta, gradient, lower, upper, group, sides)
+    worst = np.zeros(2 * len(sides), np.int64)
     for i in range(len(beta)):
         g = group[i]
-        if beta[i] < upper[i] and -gradient[i] == up[g]:
+        if beta[i] < upper[i] and -gradient[i] == sides[g, 0]:
             worst[2 * g] = i
-        if beta[i] > lower[i] and -gradient[i] == down[g]:
+        if beta[i] > lower[i] and -gradient[i] == sides[g, 1]:
             worst[2 * g + 1] = i
-    return violation, worst
+    return worst_violation(sides, n_groups), worst
 
 
 @njit(cache=True, nogil=True)

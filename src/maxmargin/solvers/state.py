@@ -62,6 +62,7 @@ class State:
     most_steps: float = np.inf
     most_seconds: float = np.inf
     watch: Callable[[Step], None] | None = None
+    sharpened: bool = False
 
     def __post_init__(self) -> None:
         self._began, self._evaluations = perf_counter(), self.gram.evaluations
@@ -114,8 +115,19 @@ class State:
         """Recompute the gradient from β alone, in float64."""
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
 
-    def confirm(self, tol: float) -> None:
-        """Recompute the gradient from β alone where it has a say.
+    def sharpen(self) -> None:
+        """Where the precision of the entries is to blame, begin again from the exact gradient.
+
+        What is added to it from here on is small, and so are its errors. Where that was tried
+        before, entries are float64 from now on.
+        """
+        self.refresh()
+        if self.sharpened:
+            self.dtype = np.float64
+        self.sharpened = True
+
+    def confirm(self, tol: float) -> bool:
+        """Whether the violation is ≤ tol by gradients recomputed from β alone where they count.
 
         That is on the support vectors, which make up the objective, and on the variables that
         violate or are extreme, which make up the violation and the loss; all others enter
@@ -123,17 +135,23 @@ class State:
         off their sums are. If that is not negligible beside tol, all is done in float64.
         """
         if self.exact:
-            return
+            return self._violation() <= tol
         if self.problem.size <= 4 * SAMPLE or self.gram.matrix is not None:
             self.refresh()
-            return
+            return self._violation() <= tol
         sample = np.arange(0, self.problem.size, self.problem.size // SAMPLE)
         drift = self._correct(sample, np.float64)
-        if drift <= NEGLIGIBLE * tol:
+        if drift > tol:
+            return False
+        if drift <= NEGLIGIBLE * tol and not self.sharpened:
             drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
-            if self.problem.violation(self.beta, self.gradient) <= tol - 4 * drift:
-                return
+            if self._violation() <= tol - 4 * drift:
+                return True
         self._correct_where_it_counts(drift, np.float64)
+        return self._violation() <= tol
+
+    def _violation(self) -> float:
+        return self.problem.violation(self.beta, self.gradient)
 
     def _correct_where_it_counts(self, drift: float, dtype: type) -> float:
         """How far off the worst was, of the support vectors and of those that may be extreme."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.problem import DualProblem, Status, extremes
+from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers.base import Solver, State
 
 
@@ -61,7 +61,7 @@ def worst_violators(state: State, count: int, tol: float) -> np.ndarray:
     """
     p, beta, wish = state.problem, state.beta, -state.gradient
     n_groups = max(p.n_groups, 1)
-    up, down = extremes(beta, state.gradient, p.lower, p.upper, p.group, n_groups)
+    up, down = p.sides(beta, state.gradient)[:, :2].T
     if p.n_groups == 0:
         up, down = np.zeros(1), np.zeros(1)
     each = max(1, count // (2 * n_groups))
