@@ -111,8 +111,7 @@ class Gram:
             return entire(np.require(self.X, np.float64, ["C", "W"]))
         if self._whole_of:
             return entire(self._whole_of())
-        if self._on_demand:
-            assert self._tiled
+        if self._on_demand and isinstance(self._tiled, Dense):
             left, right = self._packed(np.float64), self._tiled.expand(np.float64, None, 1)
             return on_demand(self.n, left, right, self._tiled.form.power)
         return entire(self._new_square(np.arange(self.n), np.float64))
