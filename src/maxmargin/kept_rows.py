@@ -109,7 +109,7 @@ class KeptRows:
         """Σ coef_j row_j in float64."""
         places, out = self.fetch(numbers), np.zeros(self.n)
         for piece, some, lines in self._by_piece(places):
-            padded = np.zeros(-(-len(some) // GROUP) * GROUP, self.dtype)
+            padded: np.ndarray = np.zeros(-(-len(some) // GROUP) * GROUP, self.dtype)
             padded[: len(some)] = coef[some]
             add = partial(_add, piece, np.resize(lines, len(padded)), padded, out)
             run_split(add, self.n, self.n * len(padded), self.threads)

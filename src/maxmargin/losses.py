@@ -142,7 +142,7 @@ class PiecewiseLoss(Loss):
         return np.where(below, -steepest, 0.0), np.where(above, steepest, 0.0)
 
     def value(self, y: Any, f: Any) -> np.ndarray:
-        _, excess = self._side(y, f)
+        excess = self._excess(y, f)
         return excess**2 / (2 * self.kappa) if self.kappa else excess
 
     def derivative(self, y: Any, f: Any) -> np.ndarray:
@@ -154,6 +154,10 @@ class PiecewiseLoss(Loss):
         lowest, highest = self.domain(y)
         quadratic = y * s + self.epsilon * np.abs(s) + 0.5 * self.kappa * s * s
         return np.where((s >= lowest) & (s <= highest), quadratic, np.inf)
+
+    def _excess(self, y: Any, f: Any) -> np.ndarray:
+        """How far f is outside the tube, or 0."""
+        return self._side(y, f)[1]
 
     def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
         """Which way the loss falls (−1, 0 or +1), and how far f is outside the tube, or 0."""
@@ -193,8 +197,17 @@ class Hinge(PiecewiseLoss):
     def sides(self, y: Any) -> tuple[Any, Any]:
         return np.asarray(y) > 0, np.asarray(y) < 0
 
+    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+        """L* = −t + ½κ t² with t = −y s in [0, 1], or t ≥ 0 for the square."""
+        t = -np.multiply(y, s)
+        inside = t >= 0 if self.kappa else (t >= 0) & (t <= 1)
+        return np.where(inside, 0.5 * self.kappa * t * t - t if self.kappa else -t, np.inf)
+
+    def _excess(self, y: Any, f: Any) -> np.ndarray:
+        return np.maximum(1.0 - np.multiply(y, f), 0.0)
+
     def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
-        excess = np.maximum(1.0 - np.multiply(y, f), 0.0)
+        excess = self._excess(y, f)
         return -np.multiply(y, excess > 0), excess
 
 

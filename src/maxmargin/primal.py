@@ -115,16 +115,20 @@ class PrimalProblem:
         scores = rows.scores(coef)
         offset = self.best_offset(scores) if offset is None else offset
         loss = dot(self.cost, self.loss.value(self.y, scores + offset))
-        conjugate = self.loss.conjugate(self.y, -beta / self.cost)
         return Point(
             coef=coef,
             offset=offset,
             scores=scores,
             beta=beta,
             primal=0.5 * dot(coef, coef) + loss,
-            dual=-0.5 * dot(implied, implied) - dot(self.cost, conjugate),
+            dual=self.value(beta, implied),
             violation=self.violation(beta, scores if coef is implied else rows.scores(implied)),
         )
+
+    def value(self, beta: np.ndarray, image: np.ndarray) -> float:
+        """D(β) from β in its box and Xᵀβ."""
+        conjugate = self.loss.conjugate(self.y, -beta / self.cost)
+        return -0.5 * dot(image, image) - dot(self.cost, conjugate)
 
     def implied(self, values: np.ndarray) -> np.ndarray:
         """β_i = −c_i L'(y_i, f_i) of a loss of quadratic pieces: what the answers f imply."""

@@ -162,16 +162,17 @@ def _add(data, indices, indptr, some, coef, w):
         row_add(data, indices, indptr, some[k], coef[k], w)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _squared_norms(data, indices, indptr, out):
     for i in range(len(out)):
-        out[i] = 0.0
+        total = 0.0
         if data.ndim == 2:
             for k in range(data.shape[1]):
-                out[i] += float(data[i, k]) * float(data[i, k])
+                total += float(data[i, k]) * float(data[i, k])
         else:
             for k in range(*row_ends(indptr, i)):
-                out[i] += float(data[k]) * float(data[k])
+                total += float(data[k]) * float(data[k])
+        out[i] = total
     return out
 
 

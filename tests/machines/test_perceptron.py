@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_circles
 
 from maxmargin import KernelPerceptron, Perceptron
@@ -89,3 +90,74 @@ def test_what_cannot_be_learned_is_refused():
         Perceptron().partial_fit([[0.0], [1.0]], [0, 7], classes=[0, 1])
     with pytest.raises(ValueError, match="partial_fit needs the rows"):
         KernelPerceptron(kernel="precomputed").partial_fit(np.eye(2), [0, 1], classes=[0, 1])
+
+
+def weighted_textbook(K, y, weights):
+    """`textbook` with steps of the rows' weights, until an epoch has no mistakes; the mistakes."""
+    coef, mistakes = np.zeros(len(y)), []
+    while True:
+        before = len(mistakes)
+        for i in range(len(y)):
+            if weights[i] > 0 and y[i] * (K[i] @ coef) <= 0:
+                coef[i] += weights[i] * y[i]
+                mistakes.append(i)
+        if len(mistakes) == before:
+            return coef, mistakes
+
+
+@pytest.mark.parametrize("machine", [Perceptron(fit_intercept=False), KernelPerceptron(gamma=0.5)])
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_multiply_the_steps_and_the_bound_stays_true(machine, seed):
+    X, y = make_blobs(60, centers=[[-2, -1], [2, 1]], cluster_std=0.8, random_state=seed)
+    scale = {0: 0.2, 1: 5.0}
+    machine.set_params(class_weight=scale).fit(X, y)
+    K = X @ X.T if isinstance(machine, Perceptron) else RBF(gamma=0.5)(X, X)
+    weights = np.where(y == 0, scale[0], scale[1])
+    coef, mistakes = weighted_textbook(K, np.where(y == 0, -1, 1), weights)
+    np.testing.assert_allclose(machine.decision_function(X), 2 * K @ coef, atol=1e-9)
+    assert machine.n_mistakes_ == len(mistakes) <= machine.novikoff_bound_ < np.inf
+    # The argument bounds the weight of the mistakes; their number follows by the lightest.
+    assert weights[mistakes].sum() <= machine.novikoff_bound_ * scale[0]
+
+
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron()])
+def test_rows_without_weight_are_absent(machine):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(y))
+    X, y = X[order], y[order]
+    weights = np.random.default_rng(2).integers(0, 3, len(y)).astype(float)
+    present = weights > 0
+    classes = np.unique(y)
+    whole = clone(machine).partial_fit(X, y, classes, sample_weight=weights)
+    part = clone(machine).partial_fit(
+        X[present], y[present], classes, sample_weight=weights[present]
+    )
+    np.testing.assert_allclose(whole.decision_function(X), part.decision_function(X))
+    assert whole.n_mistakes_ == part.n_mistakes_
+    without = clone(machine).set_params(class_weight={0: 0}).fit(X, y)
+    assert not (without.predict(X) == 0).all()
+
+
+@pytest.mark.parametrize("machine", [Perceptron(), KernelPerceptron(gamma=1.0)])
+def test_weights_of_classes_and_of_rows_multiply(machine):
+    X, y = make_blobs(50, centers=3, cluster_std=3, random_state=1)
+    classes, own = np.unique(y), np.random.default_rng(0).random(50) + 0.5
+    by_class = clone(machine).set_params(class_weight={0: 3.0, 1: 0.5})
+    by_class.partial_fit(X, y, classes, sample_weight=own)
+    product = own * np.array([3.0, 0.5, 1.0])[y]
+    by_row = clone(machine).partial_fit(X, y, classes, sample_weight=product)
+    np.testing.assert_allclose(by_class.decision_function(X), by_row.decision_function(X))
+    with pytest.raises(ValueError, match="needs all labels at once"):
+        clone(machine).set_params(class_weight="balanced").partial_fit(X, y, classes)
+    balanced = clone(machine).set_params(class_weight="balanced").fit(X, y)
+    by_hand = {k: len(y) / 3 / count for k, count in enumerate(np.bincount(y))}
+    by_hand = clone(machine).set_params(class_weight=by_hand).fit(X, y)
+    np.testing.assert_allclose(balanced.decision_function(X), by_hand.decision_function(X))
+
+
+@pytest.mark.small
+def test_a_bound_is_claimed_for_the_rows_it_knows_only():
+    X, y = make_blobs(60, centers=2, cluster_std=0.3, random_state=3)
+    machine = Perceptron().partial_fit(X[:30], y[:30], classes=[0, 1])
+    machine.partial_fit(X[30:], y[30:])
+    assert machine.novikoff_bound_ == np.inf

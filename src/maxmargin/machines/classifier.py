@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +18,12 @@ from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.probability import Calibration
 from maxmargin.machines.tasks import Standing, Task
-from maxmargin.machines.validation import check_two_classes, checked_weights, class_numbers
+from maxmargin.machines.validation import (
+    check_two_classes,
+    checked_weights,
+    class_numbers,
+    class_weights,
+)
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress
 
@@ -118,9 +122,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
                 f"got {classes.tolist()}"
             )
         self.classes_ = classes
-        self.class_weight_ = np.ones(len(classes))
-        if self.class_weight is not None:
-            self.class_weight_ = compute_class_weight(self.class_weight, classes=classes, y=y)
+        self.class_weight_ = class_weights(self.class_weight, classes, y)
         return X, labels, checked_weights(sample_weight, X)
 
     def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +30,8 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         block fixes gamma="scale".
     max_iter : int, default=100
         Most passes over the rows.
+    class_weight : dict or "balanced"
+        Multiplies the step after a mistake on a row of the class.
     budget : int or None
         Most vectors to store: beyond it the oldest is forgotten.
 
@@ -39,8 +41,9 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
     dual_coef_ : ndarray of shape (n_classes, n_stored), or (1, n_stored) for two classes
     mistakes_ : ndarray, mistakes made in each epoch; `n_mistakes_` is their sum
     novikoff_bound_ : float
-        A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate.
-        It does not hold for a machine that forgets.
+        A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate,
+        and after more than one block. With weights see `online`. It does not hold for a machine
+        that forgets.
     n_iter_ : int, epochs
     classes_ : ndarray
 
@@ -67,6 +70,7 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         max_iter: int = 100,
+        class_weight: dict | Literal["balanced"] | None = None,
         budget: int | None = None,
         cache_size: float | None = None,
         n_jobs: int | None = None,
@@ -76,18 +80,21 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         self.gamma = gamma
         self.coef0 = coef0
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.budget = budget
         self.cache_size = cache_size
         self.n_jobs = n_jobs
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelPerceptron:
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> KernelPerceptron:
         """One pass over the rows of a block that arrives now; see `Perceptron.partial_fit`."""
         if isinstance(self._kernel(), Precomputed):
             raise ValueError(
                 "partial_fit needs the rows themselves: a precomputed kernel has no values "
                 "between one block and the next. Use fit, or another kernel"
             )
-        return super().partial_fit(X, y, classes)
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _begin(self, X: Any) -> None:
         self._kernel_ = self._kernel().bind(X)
@@ -96,14 +103,13 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         self._coef = np.zeros((len(self.classes_), 0))
         self.shape_fit_ = X.shape
 
-    def _epoch(self, X: Any, labels: np.ndarray, *, again: bool) -> int:
+    def _epoch(self, X: Any, labels: np.ndarray, weights: np.ndarray, *, again: bool) -> int:
         scores, mistakes = self._scores(X), 0
         # Where the rows of this block are stored; those of earlier blocks are not in it.
         place = {int(row): k for k, row in enumerate(self.support_)} if again else {}
         for i, y in enumerate(labels):
-            others = np.where(np.arange(len(self.classes_)) == y, -np.inf, scores[i])
-            rival = int(others.argmax())
-            if scores[i, y] > scores[i, rival]:
+            among = np.flatnonzero(scores[i] >= scores[i, y])
+            if len(among) == 1 or weights[i] == 0:
                 continue
             mistakes += 1
             if i not in place:
@@ -111,9 +117,9 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
                 place[i] = self._coef.shape[1]
                 self._store(X, i)
             column = self._column(X, place[i])
-            for k, sign in ((y, 1.0), (rival, -1.0)):
-                self._coef[k, place[i]] += sign
-                scores[:, k] += sign * column
+            steps = np.where(among == y, weights[i], -weights[i] / (len(among) - 1))
+            self._coef[among, place[i]] += steps
+            scores[:, among] += np.outer(column, steps)
         return mistakes
 
     def _store(self, X: Any, i: int) -> None:
@@ -152,13 +158,14 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
             self._kernel_, X, self.support_vectors_, self._coef, thread_count(self.n_jobs)
         )
 
-    def _squares(self, X: Any) -> tuple[float, float]:
+    def _squares(self, X: Any, weights: np.ndarray) -> tuple[float, float]:
         precomputed = isinstance(self._kernel_, Precomputed)
         diagonal = X.diagonal() if precomputed else self._kernel_.diagonal(X)
+        radius = float(np.max(weights * diagonal))
         if self._coef.shape[1] == 0:
-            return float(diagonal.max()), 0.0
+            return radius, 0.0
         stored = X[self.support_] if precomputed else self.support_vectors_
-        return float(diagonal.max()), float(np.sum(self._scores(stored) * self._coef.T))
+        return radius, float(np.sum(self._scores(stored) * self._coef.T))
 
     @property
     def dual_coef_(self) -> np.ndarray:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -18,6 +17,8 @@ from maxmargin.machines.validation import (
     checked_data,
     checked_weights,
     class_numbers,
+    class_weights,
+    refuse_balanced,
 )
 from maxmargin.solvers import LinearSolver
 
@@ -135,7 +136,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         X, y = checked_data(self, X, y)
         sample_weight = checked_weights(sample_weight, X)
         self.classes_, labels = class_numbers(y)
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
         check_two_classes(labels, sample_weight)
         self._train(X, self._targets(labels), self._weights(labels, sample_weight), (X, y))
         return self
@@ -162,16 +163,12 @@ class LinearSVC(ClassifierMixin, LinearMachine):
             raise ValueError(
                 f"classes={classes!r} are not those of the first call, {self.classes_.tolist()}"
             )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs all labels at once; give partial_fit the weights "
-                "as a dict"
-            )
+        refuse_balanced(self.class_weight)
         unknown = ~np.isin(y, self.classes_)
         if unknown.any():
             row = int(np.flatnonzero(unknown)[0])
             raise ValueError(f"label {y[row]} of row {row} is not in {self.classes_.tolist()}")
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
         labels = np.searchsorted(self.classes_, y)
         weights = self._weights(labels, checked_weights(sample_weight, X))
         self._learn(X, list(self._targets(labels).values()), weights)

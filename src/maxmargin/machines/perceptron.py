@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numba import njit
@@ -22,6 +22,8 @@ class Perceptron(OnlineClassifier):
         Whether every row has a further feature, 1.
     max_iter : int, default=100
         Most passes over the rows.
+    class_weight : dict or "balanced"
+        Multiplies the step after a mistake on a row of the class.
 
     Attributes
     ----------
@@ -29,7 +31,8 @@ class Perceptron(OnlineClassifier):
     intercept_ : ndarray of shape (n_classes,) or (1,)
     mistakes_ : ndarray, mistakes made in each epoch; `n_mistakes_` is their sum
     novikoff_bound_ : float
-        A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate.
+        A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate,
+        and after more than one block. With weights see `online`.
     n_iter_ : int, epochs
     classes_ : ndarray
 
@@ -47,9 +50,16 @@ class Perceptron(OnlineClassifier):
         "fit_intercept": ["boolean"],
     }
 
-    def __init__(self, *, fit_intercept: bool = True, max_iter: int = 100) -> None:
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        class_weight: dict | Literal["balanced"] | None = None,
+    ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.class_weight = class_weight
 
     def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
         return checked_data(self, X, y, reset=reset)
@@ -61,14 +71,14 @@ class Perceptron(OnlineClassifier):
         self._W = np.zeros((len(self.classes_), X.shape[1]))
         self._b = np.zeros(len(self.classes_))
 
-    def _epoch(self, X: Any, labels: np.ndarray, *, again: bool) -> int:
-        return epoch(*Rows(X).parts, labels, self._W, self._b, float(self.fit_intercept))
+    def _epoch(self, X: Any, labels: np.ndarray, weights: np.ndarray, *, again: bool) -> int:
+        return epoch(*Rows(X).parts, labels, weights, self._W, self._b, float(self.fit_intercept))
 
     def _scores(self, X: Any) -> np.ndarray:
         return safe_sparse_dot(X, self._W.T, dense_output=True) + self._b
 
-    def _squares(self, X: Any) -> tuple[float, float]:
-        radius = float(row_norms(X, squared=True).max()) + self.fit_intercept
+    def _squares(self, X: Any, weights: np.ndarray) -> tuple[float, float]:
+        radius = float(np.max(weights * (row_norms(X, squared=True) + self.fit_intercept)))
         return radius, float(np.sum(self._W**2) + np.sum(self._b**2))
 
     @property
@@ -88,22 +98,21 @@ class Perceptron(OnlineClassifier):
 
 
 @njit(cache=True, nogil=True)
-def epoch(data, indices, indptr, labels, W, b, one):
+def epoch(data, indices, indptr, labels, weights, W, b, one):
     """The loop of `online` over all rows; returns the mistakes."""
     mistakes = 0
     scores = np.empty(len(b))
     for i in range(len(labels)):
-        y = labels[i]
+        y, weight = labels[i], weights[i]
         for k in range(len(b)):
             scores[k] = row_dot(data, indices, indptr, i, W[k]) + b[k]
-        rival = 1 if y == 0 else 0
+        rivals = np.sum(scores >= scores[y]) - 1
+        if weight == 0 or rivals == 0:
+            continue
+        mistakes += 1
         for k in range(len(b)):
-            if k != y and scores[k] > scores[rival]:
-                rival = k
-        if scores[y] <= scores[rival]:
-            mistakes += 1
-            row_add(data, indices, indptr, i, 1.0, W[y])
-            row_add(data, indices, indptr, i, -1.0, W[rival])
-            b[y] += one
-            b[rival] -= one
+            if scores[k] >= scores[y]:
+                step = weight if k == y else -weight / rivals
+                row_add(data, indices, indptr, i, step, W[k])
+                b[k] += step * one
     return mistakes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
@@ -24,21 +24,28 @@ def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     return weights
 
 
-def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+def checked_data(
+    estimator: Any, X: Any, y: Any = "no_validation", *, y_numeric: bool = False, reset: bool = True
+) -> Any:
     """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
     check_finite_target(y)
+    plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "fiub"
     checked = validate_data(
         estimator,
         X,
-        y,
+        "no_validation" if plain else y,  # there is nothing left to check
+        reset=reset,
         skip_check_array=False,
         accept_sparse="csr",
         accept_large_sparse=True,
         dtype=[np.float64, np.float32],
         order="C",
         ensure_all_finite=False,
-        **options,
+        **({} if plain or isinstance(y, str) else {"y_numeric": y_numeric}),
     )
+    if plain:
+        check_consistent_length(checked, y)
+        checked = checked, y
     check_finite(checked if isinstance(y, str) else checked[0], type(estimator).__name__)
     return checked
 
@@ -46,9 +53,11 @@ def checked_data(estimator: Any, X: Any, y: Any = "no_validation", **options: An
 def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, and the number of each row's class."""
     y = np.asarray(y)
-    if y.ndim != 1 or y.dtype.kind not in "iub":  # a line of whole numbers is one of classes
+    if not is_whole(y):  # a line of whole numbers is one of classes
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
+    elif len(y) and ((second := y == y.max()) | (y == y.min())).all() and not second.all():
+        return np.array([y.min(), y.max()]), second.astype(int)  # two: no need to sort
     classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
@@ -56,6 +65,29 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
             f"{len(classes)} class ({classes.tolist()[0]!r})"
         )
     return classes, labels
+
+
+def is_whole(y: np.ndarray) -> bool:
+    """Whether y is a line of whole numbers, of whatever dtype."""
+    if y.dtype.kind == "f":
+        return y.ndim == 1 and bool((y == np.rint(y)).all())
+    return y.ndim == 1 and y.dtype.kind in "iub"
+
+
+def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The weight of each class; scikit-learn's function is slow to find that all are 1."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    return compute_class_weight(class_weight, classes=classes, y=y)
+
+
+def refuse_balanced(class_weight: Any) -> None:
+    """Raise if class weights are to be found from labels that come block by block."""
+    if class_weight == "balanced":
+        raise ValueError(
+            "class_weight='balanced' needs all labels at once; give partial_fit the weights "
+            "as a dict"
+        )
 
 
 def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> None:
@@ -80,7 +112,10 @@ def check_finite(X: Any, name: str) -> None:
 
     Every kernel squares its input: a row whose squared norm overflows has no kernel values.
     """
+    values = X.data if sp.issparse(X) else X.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
+        if np.einsum("i,i->", values, values) < np.finfo(X.dtype).max / 8:  # BLAS wakes threads
+            return  # if the sum over all rows does not overflow, neither does one of them
         norms = row_norms(X, squared=True)
     too_large = ~(norms < np.finfo(X.dtype).max / 8)  # with room for ‖x‖² + ‖z‖² − 2xᵀz
     if not too_large.any():

@@ -18,9 +18,10 @@ and none leaves the box or changes Σβ.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from maxmargin.primal import PrimalProblem
-from maxmargin.rows import Rows, dot
+from maxmargin.rows import Rows, row_add, row_dot
 
 STEPS = 300
 
@@ -39,41 +40,60 @@ def minimise_on_face(
     if len(inside) < 2:
         return beta
     some, x, q = Rows(rows.X[inside]), beta[inside], problem.curvature[inside]
-    lower, upper = lower[inside], upper[inside]
     slope = some.scores(rows.combine(beta)) - problem.y[inside] + q * x
     slope += problem.loss.epsilon * np.sign(x)
-    free = np.ones(len(x), bool)
-
-    def downhill() -> np.ndarray:
-        mean = slope[free].mean() if problem.fit_intercept else 0.0
-        return np.where(free, mean - slope, 0.0)
-
-    r = p = downhill()
-    rounding = 1e-14 * (np.abs(slope).max() + np.abs(problem.y[inside]).max())
-    enough = max(remaining * np.abs(r).max(), rounding)
-    for _ in range(STEPS):
-        if np.abs(r).max() <= enough:
-            break
-        w = some.combine(p)
-        product = some.scores(w) + q * p
-        curvature = dot(w, w) + dot(q, p * p)
-        wall = np.where(p > 0, upper, lower)
-        room = np.divide(wall - x, p, where=p != 0, out=np.full(len(x), np.inf))
-        t = room.min()
-        if curvature > 1e-14 * dot(p, p):
-            t = min(t, dot(r, p) / curvature)
-        x += t * p
-        slope += t * product
-        hit = room <= t
-        if hit.any():
-            x[hit] = wall[hit]
-            free &= ~hit
-            if free.sum() < 2:
-                break
-            r = p = downhill()
-        else:
-            last, r = dot(r, r), downhill()
-            p = r + dot(r, r) / last * p
+    rounding = 1e-14 * float(np.abs(slope).max() + np.abs(problem.y[inside]).max())
+    box, w = (lower[inside], upper[inside]), np.empty(rows.d)
+    descend(*some.parts, x, slope, q, *box, problem.fit_intercept, w, remaining, rounding)
     beta = beta.copy()
     beta[inside] = x
     return beta
+
+
+@njit(cache=True, nogil=True)
+def descend(data, indices, indptr, x, slope, q, lower, upper, centred, w, remaining, rounding):
+    """The loop of the module's page: changes x and its slope; w is room for Xᵀp."""
+    free, p = np.ones(len(x), np.bool_), np.zeros(len(x))
+    enough, last = -1.0, np.inf
+    for _ in range(STEPS):
+        mean, count = 0.0, 0
+        for i in range(len(x)):
+            if free[i]:
+                mean += slope[i]
+                count += 1
+        if count < 2:
+            break
+        mean = mean / count if centred else 0.0
+        square, largest = 0.0, 0.0
+        for i in range(len(x)):
+            if free[i]:
+                square += (mean - slope[i]) ** 2
+                largest = max(largest, abs(mean - slope[i]))
+        if enough < 0:
+            enough = max(remaining * largest, rounding)
+        if largest <= enough:
+            break
+        w[:] = 0.0
+        along, length, curvature = 0.0, 0.0, 0.0  # r'p, p'p, p'Kp
+        for i in range(len(x)):
+            if free[i]:
+                p[i] = mean - slope[i] + square / last * p[i]
+                along += (mean - slope[i]) * p[i]
+                length += p[i] * p[i]
+                curvature += q[i] * p[i] * p[i]
+                row_add(data, indices, indptr, i, p[i], w)
+        for k in range(len(w)):
+            curvature += w[k] * w[k]
+        t = along / curvature if curvature > 1e-14 * length else np.inf
+        for i in range(len(x)):
+            if free[i] and p[i] != 0.0:
+                t = min(t, ((upper[i] if p[i] > 0 else lower[i]) - x[i]) / p[i])
+        last = square
+        for i in range(len(x)):
+            if free[i] and p[i] != 0.0:
+                wall = upper[i] if p[i] > 0 else lower[i]
+                hit = (wall - x[i]) / p[i] <= t
+                x[i] = wall if hit else x[i] + t * p[i]
+                slope[i] += t * (row_dot(data, indices, indptr, i, w) + q[i] * p[i])
+                if hit:
+                    free[i], last = False, np.inf  # square / ∞: no memory of the last direction

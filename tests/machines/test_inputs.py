@@ -1,0 +1,88 @@
+"""Every machine of the family takes every form of input: sparse, float32, kernels, weights."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_blobs
+
+from maxmargin import (
+    SVC,
+    SVR,
+    KernelPerceptron,
+    KernelRegressor,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    Perceptron,
+)
+from maxmargin.solvers import SGD
+
+KERNEL_MACHINES = [SVC(), SVR(), NuSVC(), NuSVR(), OneClassSVM(nu=0.2), KernelRegressor()]
+LINEAR_MACHINES = [
+    LinearSVC(),
+    LinearSVR(),
+    LinearSVC(solver=SGD(), tol=10.0),
+    LinearSVR(solver=SGD(), tol=10.0),
+]
+PERCEPTRONS = [Perceptron(), KernelPerceptron()]
+ALL = [*KERNEL_MACHINES, *LINEAR_MACHINES, *PERCEPTRONS]
+
+
+def data(machine):
+    X, y = make_blobs(60, centers=2, cluster_std=1.2, random_state=0)
+    return X / 4, y if is_classifier(machine) else X[:, 0] - X[:, 1] ** 2 / 10
+
+
+def answers(machine, X, y, at=None, **weights):
+    fitted = clone(machine).fit(X, y, **weights)
+    at = X if at is None else at
+    scores = fitted.predict if not hasattr(fitted, "decision_function") else None
+    return (scores or fitted.decision_function)(at)
+
+
+def square(A, B):
+    product = A @ B.T
+    return np.asarray(product.todense() if sp.issparse(product) else product + 1) ** 2
+
+
+@pytest.mark.parametrize("machine", ALL, ids=str)
+def test_sparse_and_float32_rows_give_the_same_machine(machine):
+    X, y = data(machine)
+    expected = answers(machine, X, y)
+    np.testing.assert_allclose(answers(machine, sp.csr_array(X), y), expected, atol=1e-9)
+    np.testing.assert_allclose(answers(machine, X.astype(np.float32), y), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("machine", [*KERNEL_MACHINES, KernelPerceptron()], ids=str)
+def test_a_kernel_of_ones_own_and_its_matrix_give_the_same_machine(machine):
+    X, y = data(machine)
+    own = clone(machine).set_params(kernel=square)
+    K = clone(machine).set_params(kernel="precomputed")
+    expected = answers(own, X, y)
+    np.testing.assert_allclose(answers(K, square(X, X), y), expected, atol=1e-9)
+    single = answers(K, square(X, X).astype(np.float32), y)
+    np.testing.assert_allclose(single, expected, atol=1e-3)
+    assert answers(own, sp.csr_array(X), y).shape == expected.shape
+
+
+@pytest.mark.parametrize("machine", [*KERNEL_MACHINES, *LINEAR_MACHINES[:2]], ids=str)
+def test_a_row_without_weight_is_absent(machine):
+    X, y = data(machine)
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    some = weights > 0
+    if "gamma" in machine.get_params():
+        machine = clone(machine).set_params(gamma=1.0)
+    whole = answers(machine, X, y, sample_weight=weights)
+    part = answers(machine, X[some], y[some], at=X, sample_weight=weights[some])
+    np.testing.assert_allclose(whole, part, atol=1e-3)
+
+
+@pytest.mark.parametrize("machine", [SVC(gamma=1), LinearSVC()], ids=str)
+def test_the_weight_of_a_class_is_that_of_its_rows(machine):
+    X, y = data(machine)
+    by_class = answers(clone(machine).set_params(class_weight={0: 2.0}), X, y)
+    by_row = answers(machine, X, y, sample_weight=np.where(y == 0, 2.0, 1.0))
+    np.testing.assert_allclose(by_class, by_row, atol=1e-6)
