@@ -26,10 +26,13 @@ from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
 from maxmargin.rows import add_rows
-from maxmargin.tiling import tiling
+from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
+from maxmargin.tiling import Dense, tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
+FEW_ROWS = 256  # up to this many it is cheaper to compute all of them than to ask
+ON_DEMAND_ROWS = 2048  # the same where rows are computed when they are first asked for
 WIDE = 256  # columns from which an entry costs more to compute than to read
 
 
@@ -69,35 +72,54 @@ class Gram:
         self.n = X.shape[0]
         self.cache_size = cache_size
         self.threads = threads or available_cores()
-        self.evaluations = 0
+        self._computed = 0
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
-        self._whole_matrix: np.ndarray | None = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
-        self._source: Callable[[], np.ndarray] | None = None  # of the whole, if not X
+        self._on_demand = isinstance(self._tiled, Dense) and not self._costly and self.n > FEW_ROWS
+        self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
+        self._matrix: SmallMatrix | None = None
+        self._whole_of: Callable[[], np.ndarray] | None = None  # another matrix, if it is a part
 
     @property
-    def _whole(self) -> np.ndarray | None:
-        """K itself if it is small, made when first needed."""
-        if self._whole_matrix is None and self.n <= WHOLE_MATRIX_ROWS:
-            before = self.evaluations
-            self._whole_matrix = self._source() if self._source else self._own_whole()
-            self.evaluations = before + self.n * (self.n + 1) // 2
-        return self._whole_matrix
+    def evaluations(self) -> int:
+        """Kernel entries computed so far."""
+        return self._computed + (self._matrix.evaluations if self._matrix else 0)
 
-    def _own_whole(self) -> np.ndarray:
+    @evaluations.setter
+    def evaluations(self, count: int) -> None:
+        self._computed += count - self.evaluations
+
+    @property
+    def matrix(self) -> SmallMatrix | None:
+        """K itself if it is small, made when first needed: all of it, or row by row."""
+        if self._matrix is None and self.n <= self._small:
+            before = self._computed
+            self._matrix, self._computed = SmallMatrix(self._parts_of_matrix()), before
+        return self._matrix
+
+    def forget_matrix(self) -> None:
+        """Do without it from now on: so many of its rows are asked for that blocks are better."""
+        self._computed, self._matrix, self._small = self.evaluations, None, 0
+
+    def _parts_of_matrix(self) -> Parts:
         if isinstance(self.kernel, Precomputed):
-            return np.require(self.X, np.float64, ["C", "W"])
-        return self._compute_square(np.arange(self.n), np.float64, np.empty((self.n, self.n)))
+            return entire(np.require(self.X, np.float64, ["C", "W"]))
+        if self._whole_of:
+            return entire(self._whole_of())
+        if self._on_demand and isinstance(self._tiled, Dense):
+            left, right = self._packed(np.float64), self._tiled.expand(np.float64, None, 1)
+            return on_demand(self.n, left, right, self._tiled.form.power)
+        return entire(self._new_square(np.arange(self.n), np.float64))
 
     @property
     def precision(self) -> type:
         """The cheapest dtype whose entries are good enough to choose steps by."""
-        if self.n <= WHOLE_MATRIX_ROWS or np.max(np.abs(self.diagonal), initial=0) > 1e30:
+        if self.n <= self._small or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
             tiled = self._tiled is not None
@@ -118,35 +140,31 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
-        if len(rows) <= WHOLE_MATRIX_ROWS:
-            return self._part(rows)  # by its matrix, made when first needed
-        X = self.X[np.ix_(rows, rows)] if isinstance(self.kernel, Precomputed) else self.X[rows]
-        share = self.budget / self.threads / 2**20
-        return Gram(self.kernel, X, cache_size=share, threads=1)
-
-    def _part(self, rows: np.ndarray) -> Gram:
         part = copy(self)
-        part.n, part.threads, part.evaluations = len(rows), 1, 0
-        part.diagonal, part._whole_matrix = self.diagonal[rows], None
-        part._source = partial(self._whole_of, rows)
+        part.n, part.threads, part.diagonal = len(rows), 1, self.diagonal[rows]
+        if self._tiled:
+            part.X = self._tiled.X[rows]
+            part._tiled = self._tiled.like(part.X)
+        else:
+            precomputed = isinstance(self.kernel, Precomputed)
+            part.X = self.X[np.ix_(rows, rows)] if precomputed else self.X[rows]
+        part._panels, part._single, part._rows = {}, None, None
+        part._computed, part._matrix = 0, None
+        part.__dict__.pop("_mean", None)
+        if part.n > self._small:
+            part.cache_size = self.budget / self.threads / 2**20
+            part.__dict__.pop("budget", None)
+        elif self.n <= self._small and not self._on_demand:
+            part._whole_of = partial(self.block, rows, rows)
         return part
-
-    def _whole_of(self, rows: np.ndarray) -> np.ndarray:
-        """K[rows, rows], out of the whole if there is one, else computed by this thread."""
-        K = np.empty((len(rows), len(rows)))
-        if self._whole is None:
-            (alone := copy(self)).threads = 1
-            return alone._compute_square(rows, np.float64, K)
-        gather_entries(self._whole, rows, rows, np.arange(len(rows)), K, 0, len(rows))
-        return K
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""
         i, j = np.asarray(i), np.asarray(j)
-        if self._whole is None:
+        if self.matrix is None:
             return self._compute(i, j, dtype)
         values = np.empty((len(i), len(j)))
-        gather_entries(self._whole, i, j, np.arange(len(i)), values, 0, len(i))
+        gather_entries(self.matrix.rows(i), i, j, np.arange(len(i)), values, 0, len(i))
         return values.astype(dtype, copy=False)
 
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
@@ -155,9 +173,9 @@ class Gram:
         In `out` if it is given and nothing better is at hand.
         """
         i = np.asarray(i)
-        if self._whole is not None:
+        if self.matrix is not None:
             if np.array_equal(i, np.arange(self.n)):
-                return self._whole.astype(dtype, copy=False)
+                return self.matrix.rows(i).astype(dtype, copy=False)
             return self.block(i, i, dtype)
         values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
@@ -183,9 +201,9 @@ class Gram:
         `again` says that the same j are likely to be asked for again.
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
-        if self._whole is not None:
+        if self.matrix is not None:
             values = np.zeros(self.n)
-            add_rows(self._whole, j, coef, values)
+            add_rows(self.matrix.rows(j), j, coef, values)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             values = kept.dot(j, coef)
@@ -211,8 +229,8 @@ class Gram:
 
     def row(self, i: int, dtype: type = np.float64) -> np.ndarray:
         """K[i, :], kept for the next time if the budget allows."""
-        if self._whole is not None:
-            return self._whole[i]
+        if self.matrix is not None:
+            return self.matrix.rows(np.array([i]))[i]
         return self._kept(dtype).row(i)
 
     def _kept(self, dtype: type) -> KeptRows:
@@ -242,7 +260,7 @@ class Gram:
         """K[i, j] from the data, on all threads; every j if none are given."""
         columns = self.n if j is None else len(j)
         values = np.empty((len(i), columns), dtype) if out is None else out
-        if self._tiled and len(i) > 1:  # a tile makes many rows at once
+        if self._tiled and (len(i) > 1 or dtype in self._panels):  # worth packing for many rows
             self.evaluations += len(i) * columns
             for some in self._parts(len(i)):
                 right = self._tiled.expand(dtype, i[some], self.threads)

@@ -110,6 +110,7 @@ def available_memory() -> int:
 
 
 PIECE = 144 << 20  # bytes: a block of 6,144 × 6,144 numbers in float32
+PAGES = 1 << 19  # bytes from which an array is not likely to come from memory used before
 MOST_KEPT = 4  # pieces of memory
 _kept: list[np.ndarray] = []
 
@@ -139,7 +140,7 @@ def large_array(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     ((2, 3), dtype('float32'))
     """
     size = math.prod(shape) * np.dtype(dtype).itemsize
-    if not PIECE // 8 <= size <= PIECE:
+    if not PAGES <= size <= PIECE:
         return np.empty(shape, dtype)
     try:
         memory = _kept.pop()

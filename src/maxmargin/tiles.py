@@ -103,11 +103,7 @@ def pack(
     numbers = np.arange(len(X)) if numbers is None else numbers
     n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
     panels = aligned((-(-n // lanes), d + 2, lanes), dtype)
-    norms = np.zeros(len(panels) * lanes)
-    _lay_rows(X, numbers, centre, 1.0, panels.transpose(0, 2, 1), norms, threads)
-    panels[:, d] = norms.reshape(-1, lanes)
-    panels[:, d + 1] = 1
-    panels[-1:, :, lanes - (-n % lanes) :] = 0
+    _lay_rows(X, numbers, centre, (1.0, 0.0, 1.0, 1.0, 0.0), panels.transpose(0, 2, 1), threads)
     return panels
 
 
@@ -123,11 +119,8 @@ def expand(
     numbers = np.arange(len(Z)) if numbers is None else numbers
     m, d = len(numbers), Z.shape[1]
     rows = np.zeros((-(-m // BLOCK) * BLOCK // ROWS, ROWS, d + 2), dtype)
-    norms = np.zeros(m)
-    _lay_rows(Z, numbers, centre, form.scale, rows, norms, threads)
-    flat = rows.reshape(-1, d + 2)
-    flat[:m, d] = form.square
-    flat[:m, d + 1] = form.square * norms + form.offset
+    ends = (form.square, 0.0, form.offset, form.square)
+    _lay_rows(Z, numbers, centre, (form.scale, *ends), rows, threads)
     return rows
 
 
@@ -135,17 +128,17 @@ def _lay_rows(
     X: np.ndarray,
     numbers: np.ndarray,
     centre: np.ndarray | None,
-    scale: float,
+    factors: tuple[float, ...],
     out: np.ndarray,
-    norms: np.ndarray,
     threads: int,
 ) -> None:
-    """Lay rows of X, moved and scaled, one after the other into out[:, :, :d], maybe transposed."""
+    """Lay rows of X, moved and scaled, with their two last entries into `out`, maybe transposed."""
     shift = np.zeros(X.shape[1], X.dtype) if centre is None else centre.astype(X.dtype)
-    factor, strides = out.dtype.type(scale), tuple(step // out.itemsize for step in out.strides)
+    strides = tuple(step // out.itemsize for step in out.strides)
     flat = (out if out.flags.c_contiguous else out.transpose(0, 2, 1)).reshape(-1)
     numbers = np.ascontiguousarray(numbers)  # a slice with a step would be compiled for anew
-    lay = partial(_lay, X, numbers, shift, factor, out.shape[1], strides, flat, norms)
+    factors = tuple(map(float, factors))  # and so would whole numbers
+    lay = partial(_lay, X, numbers, shift, factors, out.shape[1], strides, flat)
     run_split(lay, len(numbers), len(numbers) * X.shape[1], threads)
 
 
@@ -208,16 +201,19 @@ def _work(panels: np.ndarray, rows: np.ndarray) -> float:
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def _lay(X, numbers, shift, scale, group, strides, out, norms, start, stop):
-    """Row r of the result goes to place r % group of group r // group; norms are before scaling."""
+def _lay(X, numbers, shift, factors, group, strides, out, start, stop):
+    """Row r becomes (scale x, a + b‖x‖², c + d‖x‖²) at place r % group of group r // group."""
     of_group, of_row, of_column = strides
+    scale, a, b, c, d = factors
     for r in range(start, stop):
         i, place, norm = numbers[r], r // group * of_group + r % group * of_row, 0.0
         for k in range(X.shape[1]):
             x = out.dtype.type(X[i, k] - shift[k])
             norm += np.float64(x) * np.float64(x)
-            out[place + k * of_column] = scale * x
-        norms[r] = norm
+            out[place] = out.dtype.type(scale) * x
+            place += of_column
+        out[place] = a + b * norm
+        out[place + of_column] = c + d * norm
 
 
 @inner(fastmath={"contract"})

@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
+from maxmargin.small_matrix import entire
 from maxmargin.solvers._inner import smo_block, two_step
 
 TOL = 1e-6
@@ -26,7 +27,9 @@ def solve(K, p, lower, upper, group=None, n_groups=1, tol=TOL, max_steps=10**6):
     beta = np.clip(np.zeros(len(p)), lower, upper)
     gradient = K.astype(np.float64) @ beta + p
     group = np.zeros(len(p), np.int8) if group is None else group
-    steps = smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps)
+    matrix, diagonal = entire(K), K.diagonal().copy()
+    bounds = lower, upper, group, n_groups
+    steps = smo_block(matrix, diagonal, gradient, beta, *bounds, tol, max_steps)
     return beta, gradient, steps
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 import naive
 from maxmargin.certificate import Certificate
 from maxmargin.formulations import c_svc
-from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
+from maxmargin.gram import ON_DEMAND_ROWS, Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import SOLVERS, InteriorPoint
@@ -77,7 +77,7 @@ def test_simple_solvers_report_their_true_gap(key, name):
 @pytest.mark.parametrize("key", [key for key in SOLVERS if SOLVERS[key].takes_groups != (0,)])
 def test_beyond_the_whole_matrix_in_float32_first(key):
     """Entries are float32 where that is enough: then the certificate is true to a part of tol."""
-    X, y = make_moons(WHOLE_MATRIX_ROWS + 50, noise=0.25, random_state=0)
+    X, y = make_moons(ON_DEMAND_ROWS + 50, noise=0.25, random_state=0)
     problem, gram = c_svc(2 * y - 1, 1.0), Gram(RBF(2.0), X)
     assert gram.precision == np.float32
     solver = SOLVERS[key](tol=1e-3, max_iter=2_000 if key in SIMPLE else 20_000)

@@ -62,10 +62,17 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         """As in scikit-learn, which reads the signature anew each time: a tenth of a small fit."""
         return super()._get_param_names()
 
+    @property
+    def history_(self) -> np.ndarray:
+        """One record per outer iteration of each problem."""
+        return joined(self._histories)
+
     def _solver(self, time_left: float | None, matrix: Any) -> Any:
         """The solver named or given; tol, max_iter and max_time are the machine's."""
-        solver = self._solvers[self.solver]() if isinstance(self.solver, str) else self.solver
-        return replace(solver, tol=self.tol, max_iter=self.max_iter, max_time=time_left)
+        limits = {"tol": self.tol, "max_iter": self.max_iter, "max_time": time_left}
+        if isinstance(self.solver, str):
+            return self._solvers[self.solver](**limits)
+        return replace(self.solver, **limits)
 
     def _finish(self, task: Any, matrix: Any, solution: Any) -> Any:
         """What is still done with a solution that has converged."""
@@ -149,7 +156,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
             task.certificate(solution) for task, solution in zip(tasks, solutions, strict=True)
         ]
         self.certificate_ = Certificate.total(self.certificates_, seconds)
-        self.history_ = joined([solution.history for solution in solutions])
+        self._histories = [solution.history for solution in solutions]
         self.fit_status_ = int(self.certificate_.status is not Status.CONVERGED)
         if self.fit_status_:
             proof = self.certificate_

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.cross import cross_signs
-from maxmargin.gram import Gram
+from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.kernels import Precomputed
 from maxmargin.machines.base import KernelMachine
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
@@ -29,8 +29,6 @@ from maxmargin.machines.validation import (
 from maxmargin.problem import DualProblem
 from maxmargin.resources import thread_count
 from maxmargin.solvers import Progress
-
-FEW_ROWS = 2048  # at least WHOLE_MATRIX_ROWS, for threads must not share a matrix in the making
 
 
 def _calibrated(machine: KernelClassifier) -> bool:
@@ -94,9 +92,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
         tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
         model = partial(self._model, X, labels, bounds, tasks)
-        # Pairs of few rows are mostly Python, of which only one thread runs at a time.
+        # Pairs of few rows are mostly Python, of which only one thread runs at a time; and threads
+        # must not share a matrix in the making.
         pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
-        many = len(labels) > FEW_ROWS
+        many = len(labels) > WHOLE_MATRIX_ROWS
         solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()

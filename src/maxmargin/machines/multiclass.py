@@ -44,14 +44,25 @@ class OneVersusOne:
 
     def splits(self, labels: np.ndarray) -> list[Split]:
         """The binary problems, in the order of `pairs`."""
-        splits = []
-        for a, b in self.pairs:
-            rows: np.ndarray | slice = slice(None)
-            if len(self.classes) > 2:
-                rows = np.flatnonzero((labels == a) | (labels == b))
-            name = f"{self.classes[a]} v {self.classes[b]}"
-            splits.append(Split(name, rows, np.where(labels[rows] == a, 1.0, -1.0)))
-        return splits
+        if len(self.classes) == 2:
+            signs = np.where(labels == 1, 1.0, -1.0)
+            return [Split(self._name(1, 0), slice(None), signs)]
+        members = self._members(labels)
+        return [
+            Split(
+                self._name(a, b),
+                np.concatenate([members[a], members[b]]),
+                np.repeat([1.0, -1.0], [len(members[a]), len(members[b])]),
+            )
+            for a, b in self.pairs
+        ]
+
+    def _name(self, a: int, b: int) -> str:
+        return f"{self.classes[a]} v {self.classes[b]}"
+
+    def _members(self, labels: np.ndarray) -> list[np.ndarray]:
+        """The rows of each class."""
+        return [np.flatnonzero(labels == c) for c in range(len(self.classes))]
 
     def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
         """LIBSVM's layout: (classes − 1, rows), a row's coefficients against each other class."""
@@ -66,11 +77,13 @@ class OneVersusOne:
 
     def _places(self, labels: np.ndarray) -> Iterator[tuple]:
         """Where the coefficients of each problem are: class a, against b, is in line b − 1."""
-        for (a, b), split in zip(self.pairs, self.splits(labels), strict=True):
-            if len(self.classes) == 2:
-                yield 0, split.rows
-            else:
-                yield np.where(labels[split.rows] == a, b - 1, a), split.rows
+        if len(self.classes) == 2:
+            yield 0, slice(None)
+            return
+        members = self._members(labels)
+        for a, b in self.pairs:
+            of_a, of_b = members[a], members[b]
+            yield np.repeat([b - 1, a], [len(of_a), len(of_b)]), np.concatenate([of_a, of_b])
 
     def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
         """Decision values of every pair, without offsets.

@@ -21,45 +21,61 @@ rounding in here costs accuracy of this block's answer only, and the next block 
 import numpy as np
 from numba import njit
 
+from maxmargin.small_matrix import row
 from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
 
 
-def smo_block(K, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
-    """Minimise over β in place until the violation is ≤ tol; returns the steps taken."""
-    up = np.full((max(n_groups, 1), len(beta)), -np.inf, K.dtype)
-    down, score = up.copy(), np.empty_like(up)
-    for way, open_ones in ((up, beta < upper), (down, beta > lower)):
-        movable = np.flatnonzero(open_ones)
-        way[group[movable], movable] = 0
-    G, place = gradient.astype(K.dtype), np.arange(len(beta), dtype=np.int32)
+def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
+    """Minimise over β in place until the violation is ≤ tol; returns the steps taken.
+
+    `matrix` is K as the parts of a `SmallMatrix`.
+    """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
-    arrays = K, K.diagonal().copy(), G, beta, lower, upper, up, down, score, place
-    steps = solve(*arrays, tol, max_steps)
+    ways = _ways(matrix[0], beta, lower, upper, group, max(n_groups, 1))
+    G = gradient.astype(diagonal.dtype)
+    place = np.arange(len(beta), dtype=np.int32)
+    steps = solve(matrix, diagonal, G, beta, lower, upper, *ways, place, tol, max_steps)
     gradient[:] = G
     return steps
 
 
+@njit(cache=True, nogil=True)
+def _ways(K, beta, lower, upper, group, n_groups):
+    """For each group what is added to the scores of going up and of going down: 0, or −∞."""
+    up, down, score = np.empty((3, n_groups, len(beta)), K.dtype)
+    up[:] = -np.inf
+    down[:] = -np.inf
+    for k in range(len(beta)):
+        if beta[k] < upper[k]:
+            up[group[k], k] = 0
+        if beta[k] > lower[k]:
+            down[group[k], k] = 0
+    return up, down, score
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _pairs(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
+def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
     i, j, t, steps = 0, 0, 0.0, 0
-    real = K.dtype.type
+    real = G.dtype.type
     while True:
         worst, g, highest = real(tol), -1, real(0)
+        row_i, row_j = row(matrix, i), row(matrix, j)
         for h in range(len(up)):
-            top, bottom = _move(real(t), K[i], K[j], G, up[h], down[h], score[h])
+            top, bottom = _move(real(t), row_i, row_j, G, up[h], down[h], score[h])
             t = 0.0  # moved once, in the first group's pass
             if top - bottom > worst:
                 worst, g, highest = top - bottom, h, top
         if g < 0 or steps == max_steps:
             break
         i = _find(highest, score[g], place)
-        gain = _partners(K[i], diagonal, G, down[g], i, score[g])
+        row_i = row(matrix, i)
+        gain = _partners(row_i, diagonal, G, down[g], i, score[g])
         if gain == 0:
             break
         j = _find(gain, score[g], place)
         before_i, before_j = beta[i], beta[j]
-        a = curvature(diagonal[i], diagonal[j], K[i, j])
+        a = curvature(diagonal[i], diagonal[j], row_i[j])
         t = take_pair(i, j, a, G, beta, lower, upper)
         if beta[i] == before_i and beta[j] == before_j:
             break
@@ -101,27 +117,29 @@ def _find(value, score, place):
     first = np.int32(len(score))
     for k in range(len(score)):
         first = min(first, place[k] if score[k] == value else np.int32(len(score)))
-    return first
+    return np.int64(first)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _twos(K, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
+def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
     i, j, move_i, move_j, steps = 0, 0, 0.0, 0.0, 0
-    real, score = K.dtype.type, score[0]
+    real, score = G.dtype.type, score[0]
     while True:
+        rows = row(matrix, i), row(matrix, j)
         worst, gain = _shift(
-            real(move_i), K[i], real(move_j), K[j], G, diagonal, up[0], down[0], score
+            real(move_i), rows[0], real(move_j), rows[1], G, diagonal, up[0], down[0], score
         )
         if worst <= tol or steps == max_steps:
             break
         i = _find(gain, score, place)
-        j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
+        row_i = row(matrix, i)
+        j = _find(_companions(row_i, diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
         if i == j:  # no other has anything to add
             alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
             move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
         else:
-            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
+            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], row_i[j], box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
             beta[k] = min(max(beta[k] + move, lower[k]), upper[k])

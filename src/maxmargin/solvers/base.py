@@ -103,8 +103,9 @@ class Solver(ABC):
                     "two sum constraints (a ν machine): use BlockSMO or SecondOrderSMO",
                 )[problem.n_groups]
             )
-        infinite = np.isinf(problem.lower).any() or np.isinf(problem.upper).any()
-        if infinite and not self.takes_infinite_bounds:
+        if self.takes_infinite_bounds:
+            return
+        if np.isinf(problem.lower).any() or np.isinf(problem.upper).any():
             raise ValueError(
                 f"{name} cannot take C = ∞ (the hard margin): use BlockSMO or SecondOrderSMO"
             )
@@ -194,7 +195,7 @@ class Solver(ABC):
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")
                 state.sharpen()
                 idle = 0
-            state.movement = 0.0
+            state.movement, state.exact = 0.0, False
             try:
                 next(moves)
             except LimitReached:

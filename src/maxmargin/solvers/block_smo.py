@@ -23,6 +23,7 @@ from math import isqrt
 import numpy as np
 
 from maxmargin.resources import large_array
+from maxmargin.small_matrix import Parts, entire
 from maxmargin.solvers._inner import smo_block
 from maxmargin.solvers.base import Solver, State
 
@@ -41,6 +42,32 @@ class BlockSMO(Solver):
     largest: int = 6144
 
     def iterate(self, state: State) -> Iterator[None]:
+        if state.problem.rows is None and state.gram.matrix is not None:
+            yield from self._whole(state, state.gram.matrix.parts)
+        else:
+            yield from self._blocks(state)
+
+    def _whole(self, state: State, matrix: Parts) -> Iterator[None]:
+        """All variables at once; in blocks after all if many steps are not enough."""
+        p, small = state.problem, state.problem.size <= self.smallest
+        while True:
+            beta, gradient = state.beta.copy(), state.gradient.copy()
+            bounds, diagonal = (p.lower, p.upper, p.group, p.n_groups), state.gram.diagonal
+            most = int(min((50 if small else 2) * p.size, state.most_steps - state.steps))
+            steps = smo_block(matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most)
+            moved = np.flatnonzero(beta != state.beta)
+            if not len(moved):
+                return
+            state.steps += steps
+            state.move_to(moved, beta[moved])
+            yield
+            if steps == most and not small:
+                state.gram.forget_matrix()
+                state.dtype = state.gram.precision
+                yield from self._blocks(state)
+                return
+
+    def _blocks(self, state: State) -> Iterator[None]:
         problem, W = state.problem, np.arange(state.problem.size)
         rng = np.random.default_rng(0) if problem.size > self.smallest else None
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
@@ -59,7 +86,8 @@ class BlockSMO(Solver):
             K = state.gram.square(rows, state.dtype, out=K)
             beta, gradient = state.beta[W], state.gradient[W]
             state.steps += smo_block(
-                K,
+                entire(K),
+                K.diagonal().copy(),
                 gradient,
                 beta,
                 problem.lower[W],

@@ -16,11 +16,12 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
-from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
+from maxmargin.gram import Gram
 from maxmargin.problem import START, DualProblem, Solution, add_sides, worst_violation
 from maxmargin.rows import add_rows
+from maxmargin.small_matrix import row
 
-MOST_FREE = 200
+MOST_ROWS, MOST_FREE = 1024, 200
 ROUNDS = 10
 SETTLED = 1e-12  # of the largest gradient entry: what rounding leaves of a violation
 DEPENDENT = 1e-12  # of its diagonal entry: what rounding leaves of a pivot that is zero
@@ -30,10 +31,10 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     """A better solution of a small problem; the same one if it is large or none is found."""
     p, everything = problem, np.arange(gram.n)
     n_free = np.count_nonzero((solution.beta > p.lower) & (solution.beta < p.upper))
-    if gram.n > WHOLE_MATRIX_ROWS or not 0 < n_free <= MOST_FREE:
+    if gram.n > MOST_ROWS or gram.matrix is None or not 0 < n_free <= MOST_FREE:
         return solution
     beta, gradient = sharpened(
-        gram.square(everything),
+        gram.matrix.parts,
         everything if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(solution.beta, solution.gradient),
@@ -43,7 +44,7 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
 
 
 @njit(cache=True, nogil=True)
-def sharpened(K, rows, linear, lower, upper, group, n_groups, beta, gradient):
+def sharpened(matrix, rows, linear, lower, upper, group, n_groups, beta, gradient):
     """The β of least violation that the active-set method comes to, and its gradient."""
     best_beta, best_gradient, beta = beta, gradient, beta.copy()
     free = (lower < beta) & (beta < upper)
@@ -52,7 +53,9 @@ def sharpened(K, rows, linear, lower, upper, group, n_groups, beta, gradient):
         F = np.flatnonzero(free)
         if best <= SETTLED * np.abs(gradient).max() or not 0 < len(F) <= MOST_FREE:
             break
-        delta = newton_step(K, rows[F], group[F], n_groups, gradient[F])
+        for i in F:
+            row(matrix, rows[i])
+        delta = newton_step(matrix[0], rows[F], group[F], n_groups, gradient[F])
         bound = np.where(delta > 0, upper[F], lower[F])
         share = 1.0
         for k, i in enumerate(F):
@@ -61,9 +64,9 @@ def sharpened(K, rows, linear, lower, upper, group, n_groups, beta, gradient):
         for k, i in enumerate(F):
             free[i] = delta[k] == 0 or (bound[k] - beta[i]) / delta[k] > share
             beta[i] = beta[i] + share * delta[k] if free[i] else bound[k]
-        on_rows = np.zeros(len(K))
+        on_rows = np.zeros(len(matrix[0]))
         support = np.flatnonzero(beta)
-        add_rows(K, rows[support], beta[support], on_rows)
+        add_rows(matrix[0], rows[support], beta[support], on_rows)
         gradient = on_rows[rows] + linear
         violation, worst = worst_of(beta, gradient, lower, upper, group, n_groups)
         rounding = share == 1 and free[worst].all() and violation > 0.1 * best

@@ -1,0 +1,80 @@
+"""A kernel matrix of few rows, each computed when it is first asked for.
+
+SMO asks for the rows of the variables it moves, which are not many more than the support vectors.
+The other rows are never computed, nor is their memory touched. Compiled loops take the matrix as
+`parts` and read it by `row`; so one loop serves this matrix and one that is all there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.compiled import compiled, inner
+from maxmargin.resources import large_array
+from maxmargin.tiles import apply
+from maxmargin.vectors import aligned, multiply
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int | None]
+
+
+class SmallMatrix:
+    """K of n rows in float64, made of the `parts` that `on_demand` or `entire` return.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Linear
+    >>> from maxmargin.tiling import tiling
+    >>> tile = tiling(Linear(), np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> left, right = tile.pack(np.float64, None, 1), tile.expand(np.float64, None, 1)
+    >>> matrix = SmallMatrix(on_demand(2, left, right, tile.form.power))
+    >>> matrix.rows(np.array([1]))[1], matrix.evaluations
+    (array([1., 5.]), 2)
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self._K, self._made, *_ = parts
+
+    @property
+    def evaluations(self) -> int:
+        """Entries computed so far."""
+        return len(self._K) * int(np.count_nonzero(self._made))
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """K, in which at least the rows with these numbers are there."""
+        make(self.parts, numbers)
+        return self._K
+
+
+def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) -> Parts:
+    """A matrix of n rows, packed and expanded as in `tiles`; `power` is of the kernel's form."""
+    K, t = (
+        large_array((n, n), np.float64),
+        aligned((panels.shape[0] * panels.shape[2],), np.float64),
+    )
+    return K, np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), t, power
+
+
+def entire(K: np.ndarray) -> Parts:
+    """A matrix that is all there."""
+    nothing = np.empty((0, 1), K.dtype)
+    return K, np.ones(len(K), bool), nothing[:, :, None], nothing, np.empty(0, K.dtype), None
+
+
+@inner()
+def row(matrix, i):
+    """K_i, computed if it is not there."""
+    K, made, panels, right, t, power = matrix
+    if not made[i]:
+        for p in range(len(panels)):
+            multiply(right, i, panels, p, t, p * panels.shape[2])
+        apply(power, t[: len(K)], K[i])
+        made[i] = True
+    return K[i]
+
+
+@compiled()
+def make(matrix, numbers):
+    """Compute those of the rows with these numbers that are not there."""
+    for i in numbers:
+        row(matrix, i)
