@@ -19,8 +19,8 @@ rounding in here costs accuracy of this block's answer only, and the next block 
 """
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled, inner
 from maxmargin.small_matrix import row
 from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
@@ -32,29 +32,25 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
     `matrix` is K as the parts of a `SmallMatrix`.
     """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
-    ways = _ways(matrix[0], beta, lower, upper, group, max(n_groups, 1))
+    up, down, score = np.empty((3, max(n_groups, 1), len(beta)), diagonal.dtype)
+    _open(beta, lower, upper, group, up, down)
     G = gradient.astype(diagonal.dtype)
     place = np.arange(len(beta), dtype=np.int32)
-    steps = solve(matrix, diagonal, G, beta, lower, upper, *ways, place, tol, max_steps)
+    steps = solve(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps)
     gradient[:] = G
     return steps
 
 
-@njit(cache=True, nogil=True)
-def _ways(K, beta, lower, upper, group, n_groups):
+@compiled()
+def _open(beta, lower, upper, group, up, down):
     """For each group what is added to the scores of going up and of going down: 0, or −∞."""
-    up, down, score = np.empty((3, n_groups, len(beta)), K.dtype)
-    up[:] = -np.inf
-    down[:] = -np.inf
-    for k in range(len(beta)):
-        if beta[k] < upper[k]:
-            up[group[k], k] = 0
-        if beta[k] > lower[k]:
-            down[group[k], k] = 0
-    return up, down, score
+    for g in range(len(up)):
+        for k in range(len(beta)):
+            up[g, k] = 0 if group[k] == g and beta[k] < upper[k] else -np.inf
+            down[g, k] = 0 if group[k] == g and beta[k] > lower[k] else -np.inf
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
     i, j, t, steps = 0, 0, 0.0, 0
     real = G.dtype.type
@@ -86,7 +82,7 @@ def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol,
     return steps
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _move(t, row_i, row_j, G, up, down, score):
     """G += t(K_i − K_j); the largest −G that can go up and the smallest that can go down."""
     top = low = G.dtype.type(-np.inf)
@@ -98,7 +94,7 @@ def _move(t, row_i, row_j, G, up, down, score):
     return top, -low
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _partners(row, diagonal, G, down, i, score):
     """The gain of lowering each k with i, (G_k − G_i)²/a, and the largest gain."""
     real = G.dtype.type
@@ -111,7 +107,7 @@ def _partners(row, diagonal, G, down, i, score):
     return most
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _find(value, score, place):
     """The first place of a value that is there."""
     first = np.int32(len(score))
@@ -120,7 +116,7 @@ def _find(value, score, place):
     return np.int64(first)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
     i, j, move_i, move_j, steps = 0, 0, 0.0, 0.0, 0
     real, score = G.dtype.type, score[0]
@@ -151,7 +147,7 @@ def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, 
     return steps
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _shift(s, row_i, t, row_j, G, diagonal, up, down, score):
     """G += s K_i + t K_j; the worst violation, and the largest of the gains G_k²/K_kk."""
     worst = most = G.dtype.type(0)
@@ -164,7 +160,7 @@ def _shift(s, row_i, t, row_j, G, diagonal, up, down, score):
     return worst, most
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(fastmath={"contract"})
 def _companions(row, diagonal, G, up, down, i, score):
     """What each k adds to the gain of i when both move, s²/(K_ii K_kk − K_ik²), and the most.
 
@@ -180,7 +176,7 @@ def _companions(row, diagonal, G, up, down, i, score):
     return most
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def two_step(G_i, G_j, K_ii, K_jj, K_ij, box):
     """The minimum of G_i s + G_j t + ½(K_ii s² + 2 K_ij s t + K_jj t²) over a box for (s, t).
 

@@ -17,14 +17,14 @@ that take one at a time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.solvers.state import State
 
 CURVATURE = 1e-12  # stands for a curvature that is not positive (duplicate rows, indefinite K)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def worst_up(gradient, beta, lower, upper, group, n_groups, tol):
     """The variable that most wants to go up, in the most violated group; −1 if none by > tol."""
     first, violation = -1, tol
@@ -41,7 +41,7 @@ def worst_up(gradient, beta, lower, upper, group, n_groups, tol):
     return first
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_partner(i, row, diagonal, gradient, beta, lower, group):
     """The variable to lower with i: the largest gain (G_j − G_i)²/a; −1 if there is none."""
     j, most = -1, 0.0
@@ -55,7 +55,7 @@ def best_partner(i, row, diagonal, gradient, beta, lower, group):
     return j
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_single(diagonal, gradient, beta, lower, upper, tol):
     """The variable whose own best step lowers the objective most; −1 if none violates by > tol."""
     best, most = -1, 0.0
@@ -69,20 +69,20 @@ def best_single(diagonal, gradient, beta, lower, upper, tol):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def curvature(K_ii, K_jj, K_ij):
     """K_ii + K_jj − 2K_ij, kept positive."""
     return max(float(K_ii) + float(K_jj) - 2.0 * float(K_ij), CURVATURE)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def single_step(i, diagonal, gradient, beta, lower, upper):
     """How far β_i alone should move."""
     target = beta[i] - gradient[i] / max(float(diagonal[i]), CURVATURE)
     return min(max(target, lower[i]), upper[i]) - beta[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def take_pair(i, j, a, gradient, beta, lower, upper):
     """Move β_i up and β_j down as far as is best and allowed; returns t. Bounds are met exactly."""
     up, down = upper[i] - beta[i], beta[j] - lower[j]
@@ -92,7 +92,7 @@ def take_pair(i, j, a, gradient, beta, lower, upper):
     return t
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def interval(i, j, beta, lower, upper):
     """[L, H]: how far β_i may go up, and β_j down, without leaving the box."""
     low = max(lower[i] - beta[i], beta[j] - upper[j])
@@ -100,7 +100,7 @@ def interval(i, j, beta, lower, upper):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pair_offset(i, j, gradient, beta, lower, upper):
     """b after a step: −G of a variable strictly inside its bounds, else the mean of both."""
     if lower[i] < beta[i] < upper[i]:

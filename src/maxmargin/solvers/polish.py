@@ -14,11 +14,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled, inner
 from maxmargin.gram import Gram
 from maxmargin.problem import START, DualProblem, Solution, add_sides, worst_violation
-from maxmargin.rows import add_rows
 from maxmargin.small_matrix import row
 
 MOST_ROWS, MOST_FREE = 1024, 200
@@ -29,113 +28,181 @@ DEPENDENT = 1e-12  # of its diagonal entry: what rounding leaves of a pivot that
 
 def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     """A better solution of a small problem; the same one if it is large or none is found."""
-    p, everything = problem, np.arange(gram.n)
-    n_free = np.count_nonzero((solution.beta > p.lower) & (solution.beta < p.upper))
+    p = problem
+    free = (solution.beta > p.lower) & (solution.beta < p.upper)
+    n_free = int(np.count_nonzero(free))
     if gram.n > MOST_ROWS or gram.matrix is None or not 0 < n_free <= MOST_FREE:
         return solution
-    beta, gradient = sharpened(
+    room = min(MOST_FREE, n_free + 4 * ROUNDS)
+    beta, gradient, best = solution.beta.copy(), solution.gradient.copy(), np.empty((2, p.size))
+    sharpen(
         gram.matrix.parts,
-        everything if p.rows is None else p.rows,
+        np.arange(gram.n) if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
-        *(solution.beta, solution.gradient),
+        *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
+        *(np.empty((room, room)), np.empty(room), np.empty((p.n_groups + 1, room))),
+        *(np.empty((max(p.n_groups, 1), len(START))), np.empty((max(p.n_groups, 1), 2), np.int64)),
     )
-    offsets = p.offsets(beta, gradient)
-    return replace(solution, beta=beta, gradient=gradient, offsets=offsets)
+    offsets = p.offsets(best[0], best[1])
+    return replace(solution, beta=best[0], gradient=best[1], offsets=offsets)
 
 
-@njit(cache=True, nogil=True)
-def sharpened(matrix, rows, linear, lower, upper, group, n_groups, beta, gradient):
-    """The β of least violation that the active-set method comes to, and its gradient."""
-    best_beta, best_gradient, beta = beta, gradient, beta.copy()
-    free = (lower < beta) & (beta < upper)
-    best, _ = worst_of(beta, gradient, lower, upper, group, n_groups)
+# Plain loops over given arrays: what numpy would say in a line takes numba seconds to compile.
+
+
+@compiled()
+def sharpen(
+    matrix, rows, linear, lower, upper, group, n_groups,
+    beta, gradient, best, product, free, F, A, inverse, right, sides, worst,
+):  # fmt: skip
+    """best = the β of least violation that the active-set method comes to, and its gradient."""
+    least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
+    keep(beta, gradient, best)
     for _ in range(ROUNDS):
-        F = np.flatnonzero(free)
-        if best <= SETTLED * np.abs(gradient).max() or not 0 < len(F) <= MOST_FREE:
+        m = list_free(free, F)
+        if least <= SETTLED * largest(gradient) or m == 0 or m > len(F):
             break
-        for i in F:
-            row(matrix, rows[i])
-        delta = newton_step(matrix[0], rows[F], group[F], n_groups, gradient[F])
-        bound = np.where(delta > 0, upper[F], lower[F])
+        for k in range(m):
+            row(matrix, rows[F[k]])
+        newton_step(matrix[0], rows, group, n_groups, gradient, F, m, A, inverse, right)
         share = 1.0
-        for k, i in enumerate(F):
-            if delta[k] != 0:
-                share = min(share, (bound[k] - beta[i]) / delta[k])
-        for k, i in enumerate(F):
-            free[i] = delta[k] == 0 or (bound[k] - beta[i]) / delta[k] > share
-            beta[i] = beta[i] + share * delta[k] if free[i] else bound[k]
-        on_rows = np.zeros(len(matrix[0]))
-        support = np.flatnonzero(beta)
-        add_rows(matrix[0], rows[support], beta[support], on_rows)
-        gradient = on_rows[rows] + linear
-        violation, worst = worst_of(beta, gradient, lower, upper, group, n_groups)
-        rounding = share == 1 and free[worst].all() and violation > 0.1 * best
-        if violation < best:
-            best, best_beta, best_gradient = violation, beta.copy(), gradient
+        for k in range(m):
+            share = min(share, way_to_go(F[k], right[0, k], beta, lower, upper))
+        for k in range(m):
+            i, delta = F[k], right[0, k]
+            if way_to_go(i, delta, beta, lower, upper) <= share:
+                beta[i], free[i] = upper[i] if delta > 0 else lower[i], False
+            else:
+                beta[i] += share * delta
+        bring_gradient(matrix, rows, linear, beta, product, gradient)
+        violation = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
+        rounding = share == 1 and violation > 0.1 * least
+        for g in range(len(worst)):
+            rounding = rounding and free[worst[g, 0]] and free[worst[g, 1]]
+        if violation < least:
+            least = violation
+            keep(beta, gradient, best)
         if rounding:
             break
         if share == 1:
-            free[worst] = True
-    return best_beta, best_gradient
+            for g in range(len(worst)):
+                free[worst[g, 0]] = free[worst[g, 1]] = True
 
 
-@njit(cache=True, nogil=True)
-def worst_of(beta, gradient, lower, upper, group, n_groups):
+@inner()
+def list_free(free, F):
+    """F = the free variables, as many as there is room for; returns how many there are."""
+    m = 0
+    for i in range(len(free)):
+        if free[i]:
+            if m < len(F):
+                F[m] = i
+            m += 1
+    return m
+
+
+@inner()
+def largest(gradient):
+    """Of the absolute values."""
+    value = 0.0
+    for i in range(len(gradient)):
+        value = max(value, abs(gradient[i]))
+    return value
+
+
+@inner()
+def keep(beta, gradient, best):
+    """Copy both into `best`."""
+    for i in range(len(beta)):
+        best[0, i], best[1, i] = beta[i], gradient[i]
+
+
+@inner()
+def way_to_go(i, delta, beta, lower, upper):
+    """The share of a step at which β_i is at its bound."""
+    if delta == 0:
+        return np.inf
+    return ((upper[i] if delta > 0 else lower[i]) - beta[i]) / delta
+
+
+@inner()
+def bring_gradient(matrix, rows, linear, beta, product, gradient):
+    """G = Kβ + p."""
+    for c in range(len(product)):
+        product[c] = 0.0
+    for i in range(len(beta)):
+        if beta[i] != 0:
+            line, value = row(matrix, rows[i]), beta[i]
+            for c in range(len(product)):
+                product[c] += value * line[c]
+    for i in range(len(beta)):
+        gradient[i] = product[rows[i]] + linear[i]
+
+
+@inner()
+def worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst):
     """The worst violation; and of each group the variable to raise and the one to lower."""
-    sides = np.empty((max(n_groups, 1), len(START)))
-    for k in range(len(START)):
-        sides[:, k] = START[k]
+    for g in range(len(sides)):
+        worst[g, 0] = worst[g, 1] = 0
+        for k in range(len(START)):
+            sides[g, k] = START[k]
     add_sides(beta, gradient, lower, upper, group, sides)
-    worst = np.zeros(2 * len(sides), np.int64)
     for i in range(len(beta)):
         g = group[i]
         if beta[i] < upper[i] and -gradient[i] == sides[g, 0]:
-            worst[2 * g] = i
+            worst[g, 0] = i
         if beta[i] > lower[i] and -gradient[i] == sides[g, 1]:
-            worst[2 * g + 1] = i
-    return worst_violation(sides, n_groups), worst
+            worst[g, 1] = i
+    return worst_violation(sides, n_groups)
 
 
-@njit(cache=True, nogil=True)
-def newton_step(K, rows, group, n_groups, gradient):
-    """δ that makes G + b vanish on the free variables and keeps the sums.
+@inner()
+def newton_step(K, rows, group, n_groups, gradient, F, m, A, inverse, right):
+    """right[0] = δ that makes G + b vanish on the m free variables F and keeps the sums.
 
     With E the membership of the variables in the groups, δ = −K⁻¹(G + Eb), and Eᵀδ = 0 gives b.
     Where Eᵀδ = 0, adding a multiple of EEᵀ to K changes nothing; but then a pivot vanishes only
     if the variable can be replaced by those before it (duplicate rows, both copies of a
     regressor's row, more rows than the kernel has dimensions). Such a variable does not move.
     """
-    m, shift = len(rows), 0.0
-    for i in range(m):
-        shift += K[rows[i], rows[i]] / m
-    A = np.empty((m, m))
-    right = np.zeros((n_groups + 1, m))  # −G, and the columns of E
-    for i in range(m):
-        for j in range(i + 1):
-            A[i, j] = K[rows[i], rows[j]]
-            if n_groups and group[i] == group[j]:
-                A[i, j] += shift
-        right[0, i] = -gradient[i]
-        if n_groups:
-            right[1 + group[i], i] = 1.0
-    inverse = factorize(A)
-    for x in right:
-        substitute(A, inverse, x)
+    shift = 0.0
+    for k in range(m if n_groups else 0):
+        shift += K[rows[F[k]], rows[F[k]]] / m
+    for k in range(m):
+        i = F[k]
+        for l in range(k + 1):
+            A[k, l] = K[rows[i], rows[F[l]]] + (shift if group[i] == group[F[l]] else 0.0)
+        right[0, k] = -gradient[i]
+        for g in range(n_groups):  # the columns of E
+            right[1 + g, k] = 1.0 if group[i] == g else 0.0
+    factorize(A, m, inverse)
+    for h in range(n_groups + 1):
+        substitute(A, inverse, right[h], m)
     for g in range(n_groups):
-        response, inside = right[1 + g], group == g
-        total = response[inside].sum()
+        total = sum_of(right[1 + g], group, g, F, m)
         for h in range(n_groups + 1):
             if total > 0 and (h == 0 or h > g + 1):
-                right[h] -= right[h][inside].sum() / total * response
-    return right[0]
+                part = sum_of(right[h], group, g, F, m) / total
+                for k in range(m):
+                    right[h, k] -= part * right[1 + g, k]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def factorize(A):
-    """Cholesky's L in place of the lower triangle; returns 1/L_ii, or 0 where L_ii vanishes."""
-    inverse = np.zeros(len(A))
-    for i in range(len(A)):
+@inner()
+def sum_of(x, group, g, F, m):
+    """Of the entries that belong to group g."""
+    total = 0.0
+    for k in range(m):
+        if group[F[k]] == g:
+            total += x[k]
+    return total
+
+
+@inner(fastmath={"contract", "reassoc"})
+def factorize(A, m, inverse):
+    """Cholesky's L in place of the lower triangle; inverse_i = 1/L_ii, or 0 where L_ii vanishes."""
+    for i in range(m):
         largest = A[i, i]
+        inverse[i] = 0.0
         for j in range(i + 1):
             value = A[i, j]
             for k in range(j):
@@ -144,18 +211,17 @@ def factorize(A):
                 A[i, j] = value * inverse[j]
             elif value > DEPENDENT * largest:
                 inverse[i] = 1 / np.sqrt(value)
-    return inverse
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def substitute(L, inverse, x):
+@inner(fastmath={"contract", "reassoc"})
+def substitute(L, inverse, x, m):
     """x = (LLᵀ)⁻¹x in place, without the variables whose L_ii vanishes."""
-    for i in range(len(x)):
+    for i in range(m):
         value = x[i]
         for k in range(i):
             value -= L[i, k] * x[k]
         x[i] = value * inverse[i]
-    for i in range(len(x) - 1, -1, -1):
+    for i in range(m - 1, -1, -1):
         x[i] *= inverse[i]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
