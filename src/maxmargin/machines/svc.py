@@ -37,7 +37,7 @@ class SVC(StreamedClassifier):
     probability : bool, default=False
         Whether to calibrate `predict_proba` on held-out decisions (five more fits).
     tol : float, default=1e-3
-        Largest KKT violation allowed, checked in float64.
+        Largest KKT violation allowed, computed from the final coefficients alone.
     cache_size : float, default=None
         Budget for kernel rows in MB. New: None takes a quarter of the memory that is free.
     class_weight : dict or "balanced"
