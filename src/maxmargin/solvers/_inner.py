@@ -32,22 +32,17 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
     `matrix` is K as the parts of a `SmallMatrix`.
     """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
-    up, down, score = np.empty((3, max(n_groups, 1), len(beta)), diagonal.dtype)
-    _open(beta, lower, upper, group, up, down)
+    # For each group what is added to the scores of going up and of going down: 0, or −∞.
+    real, mine = diagonal.dtype.type, np.arange(max(n_groups, 1))[:, None] == group
+    up, down = (
+        np.where(mine & way, real(0), real(-np.inf)) for way in (beta < upper, beta > lower)
+    )
+    score = np.empty_like(up)
     G = gradient.astype(diagonal.dtype)
     place = np.arange(len(beta), dtype=np.int32)
     steps = solve(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps)
     gradient[:] = G
     return steps
-
-
-@compiled()
-def _open(beta, lower, upper, group, up, down):
-    """For each group what is added to the scores of going up and of going down: 0, or −∞."""
-    for g in range(len(up)):
-        for k in range(len(beta)):
-            up[g, k] = 0 if group[k] == g and beta[k] < upper[k] else -np.inf
-            down[g, k] = 0 if group[k] == g and beta[k] > lower[k] else -np.inf
 
 
 @compiled(fastmath={"contract"})
