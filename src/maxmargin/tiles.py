@@ -36,7 +36,7 @@ from maxmargin.vectors import LANES, ROWS, aligned, exp2, multiply, put
 TANH = -1
 BLOCK = 24
 STRIP = 32
-CACHE = 1 << 18  # bytes of right rows that stay in the second-level cache while panels pass
+CACHE = 1 << 18  # bytes of right rows, or of panels, that stay in the second-level cache
 
 
 class Form(NamedTuple):
