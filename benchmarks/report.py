@@ -231,5 +231,5 @@ def figure(records: list[Record]):
     right.set_ylabel("seconds to train")
     for axes in left, right:
         if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=5, frameon=False)
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
     return drawing
