@@ -20,14 +20,29 @@ WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs som
 
 
 def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
-    """Call `function(*task)` for every task, on several threads if there are several tasks."""
+    """Call `function(*task)` for every task, on several threads if there are several tasks.
+
+    The caller works too: waking another thread takes as long as many a task.
+    """
     tasks = list(tasks)
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
-            function(*task)
-        return
-    for future in [pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
-        future.result()
+    left = iter(tasks)  # all take from it what comes next
+
+    def work() -> None:
+        try:
+            for task in left:
+                function(*task)
+        finally:
+            list(left)  # after an error nobody goes on
+
+    helpers = [
+        pool(threads, os.getpid()).submit(work) for _ in range(min(threads, len(tasks)) - 1)
+    ]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():  # if it has begun
+                helper.result()
 
 
 def run_split(function: Callable[[int, int], None], n: int, work: float, threads: int) -> None:

@@ -193,6 +193,7 @@ class Solver(ABC):
             if idle >= self.patience:
                 if state.dtype == np.float64:
                     return Ending(Status.STAGNATED, "steps no longer raise the dual")
+                state.refresh()
                 state.sharpen()
                 idle = 0
             state.movement, state.exact = 0.0, False

@@ -72,13 +72,16 @@ class BlockSMO(Solver):
         rng = np.random.default_rng(0) if problem.size > self.smallest else None
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
-            aim = 0.4 * self.tol
+            outside = 0.0
             if rng is not None:
                 room = isqrt(state.gram.budget // np.dtype(state.dtype).itemsize)
-                W = working_set(state, self.smallest, max(min(self.largest, room), 2), rng)
-            # A block that is not the whole problem will be changed by the others: not too exact.
+                size = max(min(self.largest, room), 2)
+                W, outside = working_set(state, self.smallest, size, rng)
+            aim = 0.4 * self.tol
             if len(W) < problem.size:
-                aim = max(aim, 0.05 * problem.violation(state.beta, state.gradient))
+                # It will change with the others: no need to be exact beside what they want.
+                violation = problem.violation(state.beta, state.gradient)
+                aim = max(aim, 0.3 * outside, 0.02 * violation)
             rows = problem.row_of(W)
             if not space.size or space.dtype != state.dtype:
                 space = large_array((min(self.largest, problem.size) ** 2,), state.dtype)
@@ -104,13 +107,18 @@ class BlockSMO(Solver):
             yield
 
 
-def working_set(state: State, smallest: int, largest: int, rng: np.random.Generator) -> np.ndarray:
-    """The free variables (at most 80 % of the set) and violators of each side."""
+def working_set(
+    state: State, smallest: int, largest: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """The free variables (at most 80 % of the set) and violators of each side.
+
+    And by how much the worst of the others would like to move: −G − b, or G + b.
+    """
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
     size = min(max(smallest, int(1.6 * len(free))), largest, problem.size)
     if size == problem.size:
-        return np.arange(size)
+        return np.arange(size), 0.0
     offsets = problem.offsets(beta, state.gradient)
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
     chosen = np.zeros(problem.size, bool)
@@ -122,10 +130,14 @@ def working_set(state: State, smallest: int, largest: int, rng: np.random.Genera
             candidates = np.flatnonzero(room & (problem.group == g) & ~chosen)
             bad = candidates[wish[candidates] > 0.05 * wish[candidates].max(initial=0)]
             if len(bad) > each:
-                chosen[rng.choice(bad, each, replace=False)] = True
+                some = rng.choice(bad, each, replace=False)
+                some[:1] = bad[wish[bad].argmax()]  # so that the set violates as much as all do
+                chosen[some] = True
             else:
                 chosen[most(wish, candidates, each)] = True
-    return np.flatnonzero(chosen)
+    wish = np.where(beta < problem.upper, -residual, 0.0)
+    np.maximum(wish, residual, where=beta > problem.lower, out=wish)
+    return np.flatnonzero(chosen), float(wish[~chosen].max(initial=0.0))
 
 
 def most(score: np.ndarray, candidates: np.ndarray, count: int) -> np.ndarray:

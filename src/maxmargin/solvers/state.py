@@ -116,12 +116,11 @@ class State:
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
 
     def sharpen(self) -> None:
-        """Where the precision of the entries is to blame, begin again from the exact gradient.
+        """Go on from a gradient that was made exact, since the precision of the entries is to blame.
 
         What is added to it from here on is small, and so are its errors. Where that was tried
         before, entries are float64 from now on.
         """
-        self.refresh()
         if self.sharpened:
             self.dtype = np.float64
         self.sharpened = True
@@ -141,8 +140,6 @@ class State:
             return self._violation() <= tol
         sample = np.arange(0, self.problem.size, self.problem.size // SAMPLE)
         drift = self._correct(sample, np.float64)
-        if drift > tol:
-            return False
         if drift <= NEGLIGIBLE * tol and not self.sharpened:
             drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
             if self._violation() <= tol - 4 * drift:
