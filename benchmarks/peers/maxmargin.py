@@ -1,4 +1,4 @@
-"""maxmargin itself; `options` reach its machines, so an ablation is a name and a dictionary."""
+"""maxmargin itself."""
 
 from benchmarks.peers.peer import Peer
 
