@@ -22,10 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.kept_rows import KeptRows, complete, gather_entries
+from maxmargin.kept_rows import KeptRows, complete
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
-from maxmargin.rows import add_rows
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
 from maxmargin.tiling import Dense, tiling
 
@@ -163,9 +162,7 @@ class Gram:
         i, j = np.asarray(i), np.asarray(j)
         if self.matrix is None:
             return self._compute(i, j, dtype)
-        values = np.empty((len(i), len(j)))
-        gather_entries(self.matrix.rows(i), i, j, np.arange(len(i)), values, 0, len(i))
-        return values.astype(dtype, copy=False)
+        return self.matrix.rows(i).take(i, axis=0).take(j, axis=1).astype(dtype, copy=False)
 
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
         """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
@@ -202,8 +199,7 @@ class Gram:
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self.matrix is not None:
-            values = np.zeros(self.n)
-            add_rows(self.matrix.rows(j), j, coef, values)
+            values = self.matrix.dot(j, coef)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             values = kept.dot(j, coef)

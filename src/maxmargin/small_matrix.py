@@ -45,6 +45,12 @@ class SmallMatrix:
         make(self.parts, numbers)
         return self._K
 
+    def dot(self, numbers: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Σ_k coef_k K_i over the rows i with these numbers."""
+        values = np.zeros(len(self._K))
+        combine(self.parts, numbers, coef, values)
+        return values
+
 
 def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) -> Parts:
     """A matrix of n rows, packed and expanded as in `tiles`; `power` is of the kernel's form."""
@@ -71,6 +77,15 @@ def row(matrix, i):
         apply(power, t[: len(K)], K[i])
         made[i] = True
     return K[i]
+
+
+@compiled()
+def combine(matrix, numbers, coef, out):
+    """out += Σ_k coef_k K_i over the rows i with these numbers."""
+    for k in range(len(numbers)):
+        line, value = row(matrix, numbers[k]), coef[k]
+        for c in range(len(out)):
+            out[c] += value * line[c]
 
 
 @compiled()

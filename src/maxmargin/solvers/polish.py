@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.compiled import compiled, inner
 from maxmargin.gram import Gram
-from maxmargin.problem import START, DualProblem, Solution, add_sides, worst_violation
+from maxmargin.problem import SIDES, DualProblem, Solution, find_sides, worst_violation
 from maxmargin.small_matrix import row
 
 MOST_ROWS, MOST_FREE = 1024, 200
@@ -41,7 +41,7 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
         *(np.empty((room, room)), np.empty(room), np.empty((p.n_groups + 1, room))),
-        *(np.empty((max(p.n_groups, 1), len(START))), np.empty((max(p.n_groups, 1), 2), np.int64)),
+        *(np.empty((max(p.n_groups, 1), SIDES)), np.empty((max(p.n_groups, 1), 2), np.int64)),
     )
     offsets = p.offsets(best[0], best[1])
     return replace(solution, beta=best[0], gradient=best[1], offsets=offsets)
@@ -144,9 +144,7 @@ def worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst):
     """The worst violation; and of each group the variable to raise and the one to lower."""
     for g in range(len(sides)):
         worst[g, 0] = worst[g, 1] = 0
-        for k in range(len(START)):
-            sides[g, k] = START[k]
-    add_sides(beta, gradient, lower, upper, group, sides)
+    find_sides(beta, gradient, lower, upper, group, sides)
     for i in range(len(beta)):
         g = group[i]
         if beta[i] < upper[i] and -gradient[i] == sides[g, 0]:

@@ -67,9 +67,7 @@ class Progress:
     @classmethod
     def of(cls, state: State, tol: float, step: Step | None = None) -> Progress:
         """Everything computed from β and G, nothing taken on trust."""
-        problem, beta, gradient = state.problem, state.beta, state.gradient
-        offsets = problem.offsets(beta, gradient)
-        dual, primal, violation = values(problem, beta, gradient, offsets)
+        dual, primal, violation, offsets = values(state.problem, state.beta, state.gradient)
         return cls(
             state=state,
             objective=dual,

@@ -134,8 +134,6 @@ class State:
         neither. Kernel entries have the precision of the solve: a sample in float64 tells how far
         off their sums are. If that is not negligible beside tol, all is done in float64.
         """
-        if self.exact:
-            return self._violation() <= tol
         if self.problem.size <= 4 * SAMPLE or self.gram.matrix is not None:
             self.refresh()
             return self._violation() <= tol
