@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.kept_rows import KeptRows, complete
+from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
@@ -162,7 +162,9 @@ class Gram:
         i, j = np.asarray(i), np.asarray(j)
         if self.matrix is None:
             return self._compute(i, j, dtype)
-        return self.matrix.rows(i).take(i, axis=0).take(j, axis=1).astype(dtype, copy=False)
+        values = np.empty((len(i), len(j)))
+        gather_entries(self.matrix.rows(i), i, j, np.arange(len(i)), values, 0, len(i))
+        return values.astype(dtype, copy=False)
 
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
         """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -60,8 +60,9 @@ class OneVersusOne:
 
     def _members(self, labels: np.ndarray) -> list[np.ndarray]:
         """The rows of each class."""
-        ends = np.cumsum(np.bincount(labels, minlength=len(self.classes)))
-        return np.split(np.argsort(labels, kind="stable"), ends[:-1])
+        order = np.argsort(labels, kind="stable")
+        ends = np.cumsum(np.bincount(labels, minlength=len(self.classes))).tolist()
+        return [order[start:stop] for start, stop in pairwise([0, *ends])]
 
     def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
         """LIBSVM's layout: (classes − 1, rows), a row's coefficients against each other class."""

@@ -187,7 +187,7 @@ class SVC(StreamedClassifier):
         α scaled to sum to one in each class names a point of each class's convex hull, and
         ‖w‖ / (½Σα) is their distance: an upper bound on twice the margin, whatever α is.
         """
-        if np.isfinite(self.C):
+        if self.C < np.inf:
             return
         state = progress.state
         total = np.abs(state.beta).sum()

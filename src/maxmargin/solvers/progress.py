@@ -84,7 +84,15 @@ class Progress:
 
     def record(self) -> tuple:
         """One row of `Solution.history`."""
-        return tuple(getattr(self, name) for name in HISTORY.names or ())
+        return (
+            self.objective,
+            self.gap,
+            self.violation,
+            self.movement,
+            self.steps,
+            self.kernel_evaluations,
+            self.seconds,
+        )
 
 
 Observer = Callable[[Progress], bool | None]
