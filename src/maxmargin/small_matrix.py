@@ -33,7 +33,7 @@ class SmallMatrix:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._K, self._made, *_ = parts
+        self._K, self._made, self._panels, *_ = parts
 
     @property
     def evaluations(self) -> int:
@@ -42,7 +42,8 @@ class SmallMatrix:
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """K, in which at least the rows with these numbers are there."""
-        make(self.parts, numbers)
+        if len(self._panels):
+            make(self.parts, numbers)
         return self._K
 
     def dot(self, numbers: np.ndarray, coef: np.ndarray) -> np.ndarray:
