@@ -25,43 +25,58 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import (
+    SIDES,
+    DualProblem,
+    Solution,
+    Status,
+    find_offsets,
+    find_sides,
+    worst_violation,
+)
 
 
 class Values(NamedTuple):
-    """D, P at w = Σ β_i φ(x_i) and given offsets, and the worst KKT violation of β."""
+    """D, P at w = Σ β_i φ(x_i) and these offsets, and the worst KKT violation of β."""
 
     dual: float
     primal: float
     violation: float
+    offsets: np.ndarray
 
 
 def values(
     problem: DualProblem,
     beta: np.ndarray,
     gradient: np.ndarray,
-    offsets: np.ndarray,
+    offsets: np.ndarray | None = None,
     quadratic: tuple[float, float] | None = None,
 ) -> Values:
-    """What β and its gradient are worth.
+    """What β and its gradient are worth, with these offsets or those that they imply.
 
     `quadratic` is ½‖w‖² of the model and ½βᵀKβ where w is not Σ β_i φ(x_i) to the last digit; the
     gradient is then that of w.
     """
-    p = problem
-    slope, of_beta, loss, margin = _values(
-        beta, gradient, offsets, p.sums, p.linear, p.lower, p.upper, p.group, p.n_groups
+    p, implied = problem, offsets is None
+    b = np.empty(p.n_groups) if offsets is None else offsets
+    sides = np.empty((max(p.n_groups, 1), SIDES))
+    slope, of_beta, loss, margin, violation = _values(
+        beta, gradient, p.linear, p.lower, p.upper, p.group, p.sums, sides, b, implied
     )
     of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
     primal = of_model + loss
     if margin < np.inf:
         primal = of_model / margin**2 if margin > 0 else np.inf
-    return Values(-(of_beta + slope), primal, p.violation(beta, gradient))
+    return Values(-(of_beta + slope), primal, violation, b)
 
 
 @compiled()
-def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups):
-    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite."""
+def _values(beta, gradient, linear, lower, upper, group, sums, sides, offsets, implied):
+    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation."""
+    n_groups = len(sums)
+    find_sides(beta, gradient, lower, upper, group, sides)
+    if implied:
+        find_offsets(sides, offsets)
     quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf
     for i in range(len(beta)):
         residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
@@ -74,7 +89,7 @@ def _values(beta, gradient, offsets, sums, linear, lower, upper, group, n_groups
             loss -= residual * (upper[i] if residual < 0 else lower[i])
     for g in range(n_groups):
         loss += offsets[g] * sums[g]
-    return slope, quadratic, loss, margin
+    return slope, quadratic, loss, margin, worst_violation(sides, n_groups)
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:
@@ -120,7 +135,7 @@ class Certificate:
     @classmethod
     def of(cls, problem: DualProblem, solution: Solution) -> Certificate:
         """From the final coefficients and their float64 gradient; nothing is carried along."""
-        dual, primal, violation = values(
+        dual, primal, violation, _ = values(
             problem, solution.beta, solution.gradient, solution.offsets, solution.quadratic
         )
         return cls.from_values(

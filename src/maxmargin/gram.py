@@ -25,7 +25,6 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
-from maxmargin.rows import add_rows
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
 from maxmargin.tiling import Dense, tiling
 
@@ -74,7 +73,7 @@ class Gram:
         self.threads = threads or available_cores()
         self._computed = 0
         precomputed = isinstance(kernel, Precomputed)
-        self.diagonal = np.asarray(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
+        self.diagonal = np.array(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         self._tiled = tiling(self.kernel, X, self.threads)
         self._panels: dict[type, np.ndarray] = {}
         self._single: Any = None
@@ -202,8 +201,7 @@ class Gram:
         """
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         if self.matrix is not None:
-            values = np.zeros(self.n)
-            add_rows(self.matrix.rows(j), j, coef, values)
+            values = self.matrix.dot(j, coef)
             return values if rows is None else values[rows]
         if again and self._costly and len(j) <= (kept := self._kept(dtype)).capacity:
             values = kept.dot(j, coef)

@@ -329,14 +329,14 @@ def as_kernel(
         return kernel
     if callable(kernel):
         return Pairwise(kernel) if hasattr(kernel, "py_func") else Vectorized(kernel)
-    named: dict[str, Kernel] = {
-        "linear": Linear(),
-        "poly": Polynomial(degree, gamma, coef0),
-        "rbf": RBF(gamma),
-        "laplacian": Laplacian(gamma),
-        "sigmoid": Sigmoid(gamma, coef0),
-        "precomputed": Precomputed(),
+    named: dict[str, Callable[[], Kernel]] = {
+        "linear": Linear,
+        "poly": lambda: Polynomial(degree, gamma, coef0),
+        "rbf": lambda: RBF(gamma),
+        "laplacian": lambda: Laplacian(gamma),
+        "sigmoid": lambda: Sigmoid(gamma, coef0),
+        "precomputed": Precomputed,
     }
     if kernel not in named:
         raise ValueError(f"kernel={kernel!r} is not one of {sorted(named)} nor a kernel object")
-    return named[kernel]
+    return named[kernel]()

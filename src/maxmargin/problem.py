@@ -143,26 +143,29 @@ class DualProblem:
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
-        sides = self.sides(beta, gradient)[: self.n_groups]
-        return np.array([_middle(*side) for side in sides.tolist()])
+        offsets = np.empty(self.n_groups)
+        find_offsets(self.sides(beta, gradient), offsets)
+        return offsets
 
     def sides(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """What each group wants, as `add_sides` tells; of all together if there is none."""
-        sides = np.array([START] * max(self.n_groups, 1))
-        add_sides(beta, gradient, self.lower, self.upper, self.group, sides)
+        """What each group wants, as `find_sides` tells; of all together if there is none."""
+        sides = np.empty((max(self.n_groups, 1), SIDES))
+        find_sides(beta, gradient, self.lower, self.upper, self.group, sides)
         return sides
 
 
-START = -np.inf, np.inf, 0.0, 0.0
+SIDES = 4
 
 
 @compiled()
-def add_sides(beta, gradient, lower, upper, group, sides):
-    """What a group wants, from START on.
+def find_sides(beta, gradient, lower, upper, group, sides):
+    """What each group wants.
 
     The largest −G that can go up, the smallest that can go down, the sum of those that can do
     either, and their number.
     """
+    for g in range(len(sides)):
+        sides[g, 0], sides[g, 1], sides[g, 2], sides[g, 3] = -np.inf, np.inf, 0.0, 0.0
     for i in range(len(beta)):
         g, wish = group[i], -gradient[i]
         rises, falls = beta[i] < upper[i], beta[i] > lower[i]
@@ -187,12 +190,17 @@ def worst_violation(sides, n_groups):
     return worst
 
 
-def _middle(up: float, down: float, total: float, count: float) -> float:
-    """The mean −G over free variables; if none is, the middle of the extremes."""
-    if count:
-        return total / count
-    ends = [end for end in (up, down) if np.isfinite(end)]
-    return sum(ends) / max(len(ends), 1)
+@compiled()
+def find_offsets(sides, offsets):
+    """The mean −G over free variables; if none is, the middle of the extremes there are."""
+    for g in range(len(offsets)):
+        up, down, total, count = sides[g, 0], sides[g, 1], sides[g, 2], sides[g, 3]
+        if not count:
+            total, count = 0.0, 0.0
+            for end in (up, down):
+                if np.isfinite(end):
+                    total, count = total + end, count + 1.0
+        offsets[g] = total / max(count, 1.0)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class SmallMatrix:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._K, self._made, *_ = parts
+        self._K, self._made, self._panels, *_ = parts
 
     @property
     def evaluations(self) -> int:
@@ -42,8 +42,15 @@ class SmallMatrix:
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """K, in which at least the rows with these numbers are there."""
-        make(self.parts, numbers)
+        if len(self._panels):
+            make(self.parts, numbers)
         return self._K
+
+    def dot(self, numbers: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Σ_k coef_k K_i over the rows i with these numbers."""
+        values = np.zeros(len(self._K))
+        combine(self.parts, numbers, coef, values)
+        return values
 
 
 def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) -> Parts:
@@ -71,6 +78,15 @@ def row(matrix, i):
         apply(power, t[: len(K)], K[i])
         made[i] = True
     return K[i]
+
+
+@compiled()
+def combine(matrix, numbers, coef, out):
+    """out += Σ_k coef_k K_i over the rows i with these numbers."""
+    for k in range(len(numbers)):
+        line, value = row(matrix, numbers[k]), coef[k]
+        for c in range(len(out)):
+            out[c] += value * line[c]
 
 
 @compiled()

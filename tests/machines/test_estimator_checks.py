@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.estimator_checks import check_estimator
 
 import maxmargin
@@ -57,6 +58,15 @@ def test_every_check_passes(estimator):
     checks = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = [check for check in checks if check["status"] != "passed"]
     assert Counter(check["status"] for check in checks).keys() == {"passed"}, failed
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_defaults_are_valid(estimator):
+    # A fit does not look at the parameters that are as they always are.
+    machine = type(estimator)()
+    constraints = machine._parameter_constraints
+    validate_parameter_constraints(constraints, machine.get_params(deep=False), str(machine))
 
 
 @pytest.mark.small

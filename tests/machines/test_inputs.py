@@ -18,6 +18,7 @@ from maxmargin import (
     OneClassSVM,
     Perceptron,
 )
+from maxmargin.machines.validation import class_numbers
 from maxmargin.solvers import SGD
 
 KERNEL_MACHINES = [SVC(), SVR(), NuSVC(), NuSVR(), OneClassSVM(nu=0.2), KernelRegressor()]
@@ -86,3 +87,23 @@ def test_the_weight_of_a_class_is_that_of_its_rows(machine):
     by_class = answers(clone(machine).set_params(class_weight={0: 2.0}), X, y)
     by_row = answers(machine, X, y, sample_weight=np.where(y == 0, 2.0, 1.0))
     np.testing.assert_allclose(by_class, by_row, atol=1e-6)
+
+
+LABELS = {
+    "far apart": np.array([-(10**9), 10**9, 7]),
+    "at the end of int8": np.array([-128, 127, 0], np.int8),
+    "at the end of uint64": np.array([2**64 - 1, 2**64 - 2, 0], np.uint64),
+    "floats": np.array([-1.0, 2.0, 5.0]),
+    "truths": np.array([True, False]),
+    "words": np.array(["b", "a", "c"]),
+}
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("some", LABELS.values(), ids=LABELS)
+def test_classes_are_numbered_in_their_order(some):
+    y = some[np.random.default_rng(0).integers(len(some), size=300)]
+    classes, numbers = class_numbers(y)
+    assert classes.dtype == y.dtype
+    assert classes.tolist() == sorted(set(y.tolist()))
+    assert (classes[numbers] == y).all()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from numbers import Integral, Real
 from threading import Event
 from time import perf_counter
@@ -15,7 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 from maxmargin.certificate import Certificate
 from maxmargin.machines.progress import GapBar
@@ -61,6 +62,25 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
     def _get_param_names(cls) -> list[str]:
         """As in scikit-learn, which reads the signature anew each time: a tenth of a small fit."""
         return super()._get_param_names()
+
+    @classmethod
+    @cache
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = signature(cls).parameters
+        return {name: parameters[name].default for name in cls._get_param_names()}
+
+    def _validate_params(self) -> None:
+        """As in scikit-learn, but for the parameters that are as they always are."""
+        defaults = self._defaults()
+        validate_parameter_constraints(
+            self._parameter_constraints,
+            {
+                name: value
+                for name, value in self.get_params(deep=False).items()
+                if value is not defaults[name]
+            },
+            caller_name=type(self).__name__,
+        )
 
     @property
     def history_(self) -> np.ndarray:

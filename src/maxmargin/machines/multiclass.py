@@ -11,9 +11,9 @@ largest decision value wins. Two classes need one machine, positive for the seco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -47,43 +47,43 @@ class OneVersusOne:
         if len(self.classes) == 2:
             signs = np.where(labels == 1, 1.0, -1.0)
             return [Split(self._name(1, 0), slice(None), signs)]
-        members = self._members(labels)
-        return [
-            Split(
-                self._name(a, b),
-                np.concatenate([members[a], members[b]]),
-                np.repeat([1.0, -1.0], [len(members[a]), len(members[b])]),
-            )
-            for a, b in self.pairs
-        ]
+        members, splits = self._members(labels), []
+        for a, b in self.pairs:
+            rows = np.concatenate([members[a], members[b]])
+            signs = np.ones(len(rows))
+            signs[len(members[a]) :] = -1.0
+            splits.append(Split(self._name(a, b), rows, signs))
+        return splits
 
     def _name(self, a: int, b: int) -> str:
         return f"{self.classes[a]} v {self.classes[b]}"
 
     def _members(self, labels: np.ndarray) -> list[np.ndarray]:
         """The rows of each class."""
-        return [np.flatnonzero(labels == c) for c in range(len(self.classes))]
+        order = np.argsort(labels, kind="stable")
+        ends = np.cumsum(np.bincount(labels, minlength=len(self.classes))).tolist()
+        return [order[start:stop] for start, stop in pairwise([0, *ends])]
 
     def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
         """LIBSVM's layout: (classes − 1, rows), a row's coefficients against each other class."""
         coef = np.zeros((len(self.classes) - 1, len(labels)))
-        for place, beta in zip(self._places(labels), betas, strict=True):
-            coef[place] = beta
+        if len(self.classes) == 2:
+            coef[0] = betas[0]
+            return coef
+        members = self._members(labels)
+        for (a, b), beta in zip(self.pairs, betas, strict=True):  # class a, against b: line b − 1
+            coef[b - 1, members[a]] = beta[: len(members[a])]
+            coef[a, members[b]] = beta[len(members[a]) :]
         return coef
 
     def gather(self, labels: np.ndarray, coef: np.ndarray) -> list[np.ndarray]:
         """The coefficients of each binary problem; undoes `scatter`."""
-        return [coef[place] for place in self._places(labels)]
-
-    def _places(self, labels: np.ndarray) -> Iterator[tuple]:
-        """Where the coefficients of each problem are: class a, against b, is in line b − 1."""
         if len(self.classes) == 2:
-            yield 0, slice(None)
-            return
+            return [coef[0]]
         members = self._members(labels)
-        for a, b in self.pairs:
-            of_a, of_b = members[a], members[b]
-            yield np.repeat([b - 1, a], [len(of_a), len(of_b)]), np.concatenate([of_a, of_b])
+        return [
+            np.concatenate([coef[b - 1, members[a]], coef[a, members[b]]]) for a, b in self.pairs
+        ]
 
     def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
         """Decision values of every pair, without offsets.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isinf
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -187,7 +188,7 @@ class SVC(StreamedClassifier):
         α scaled to sum to one in each class names a point of each class's convex hull, and
         ‖w‖ / (½Σα) is their distance: an upper bound on twice the margin, whatever α is.
         """
-        if np.isfinite(self.C):
+        if not isinf(self.C):
             return
         state = progress.state
         total = np.abs(state.beta).sum()

@@ -33,10 +33,11 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
     """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
     # For each group what is added to the scores of going up and of going down: 0, or −∞.
-    real, mine = diagonal.dtype.type, np.arange(max(n_groups, 1))[:, None] == group
-    up, down = (
-        np.where(mine & way, real(0), real(-np.inf)) for way in (beta < upper, beta > lower)
-    )
+    real, ways = diagonal.dtype.type, ((beta < upper)[None], (beta > lower)[None])
+    if n_groups > 1:
+        mine = np.arange(n_groups)[:, None] == group
+        ways = mine & ways[0], mine & ways[1]
+    up, down = (np.where(way, real(0), real(-np.inf)) for way in ways)
     score = np.empty_like(up)
     G = gradient.astype(diagonal.dtype)
     place = np.arange(len(beta), dtype=np.int32)

@@ -133,7 +133,6 @@ class Solver(ABC):
         try:
             if state.beta.any():
                 state.refresh()
-            state.offsets = problem.offsets(state.beta, state.gradient)
             status, why = self._drive(state, history, observe)
         except KeyboardInterrupt:
             status, why = STOPPED
@@ -167,14 +166,16 @@ class Solver(ABC):
         return watch if every == "step" else None
 
     def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Ending:
-        problem = state.problem
         best, lowest, idle, steps = -np.inf, np.inf, 0, 0
         moves, began = self.iterate(state), 0
         while True:
-            arrived = state.steps and problem.violation(state.beta, state.gradient) <= self.tol
-            if arrived and not state.confirm(self.tol):
-                state.sharpen()
             now = Progress.of(state, self.tol)
+            if state.steps and now.violation <= self.tol and not state.exact:
+                if not state.confirm(self.tol):
+                    state.sharpen()
+                now = Progress.of(state, self.tol)
+            if not history:
+                state.offsets = now.offsets.copy()
             history.append(now.record())
             stop = observe and observe(now)
             if now.violation <= self.tol:

@@ -55,11 +55,10 @@ class BlockSMO(Solver):
             bounds, diagonal = (p.lower, p.upper, p.group, p.n_groups), state.gram.diagonal
             most = int(min((50 if small else 2) * p.size, state.most_steps - state.steps))
             steps = smo_block(matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most)
-            moved = np.flatnonzero(beta != state.beta)
-            if not len(moved):
+            if not steps:
                 return
             state.steps += steps
-            state.move_to(moved, beta[moved])
+            state.begin_at(beta)
             yield
             if steps == most and not small:
                 state.gram.forget_matrix()

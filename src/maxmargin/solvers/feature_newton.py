@@ -66,7 +66,7 @@ class FeatureProgress(Progress):
         """With the best offset there is: on the way, the one that β implies can be far off."""
         problem, beta, gradient = state.problem, state.beta, state.gradient
         offsets = np.array([best_offset(problem, gradient)] if problem.n_groups else [])
-        dual, primal, _ = values(problem, beta, gradient, offsets, state.quadratic)
+        dual, primal, _, _ = values(problem, beta, gradient, offsets, state.quadratic)
         told: Any = super().of(state, tol)
         return replace(
             told, objective=dual, gap=primal - dual, offsets=offsets, weights=state.weights

@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.compiled import compiled, inner
 from maxmargin.gram import Gram
-from maxmargin.problem import START, DualProblem, Solution, add_sides, worst_violation
+from maxmargin.problem import SIDES, DualProblem, Solution, find_sides, worst_violation
 from maxmargin.small_matrix import row
 
 MOST_ROWS, MOST_FREE = 1024, 200
@@ -29,19 +29,21 @@ DEPENDENT = 1e-12  # of its diagonal entry: what rounding leaves of a pivot that
 def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     """A better solution of a small problem; the same one if it is large or none is found."""
     p = problem
+    if gram.n > MOST_ROWS or gram.matrix is None:
+        return solution
     free = (solution.beta > p.lower) & (solution.beta < p.upper)
     n_free = int(np.count_nonzero(free))
-    if gram.n > MOST_ROWS or gram.matrix is None or not 0 < n_free <= MOST_FREE:
+    if not 0 < n_free <= MOST_FREE:
         return solution
-    room = min(MOST_FREE, n_free + 4 * ROUNDS)
+    room, groups = min(MOST_FREE, n_free + 4 * ROUNDS), max(p.n_groups, 1)
     beta, gradient, best = solution.beta.copy(), solution.gradient.copy(), np.empty((2, p.size))
     sharpen(
         gram.matrix.parts,
         np.arange(gram.n) if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
-        *(np.empty((room, room)), np.empty(room), np.empty((p.n_groups + 1, room))),
-        *(np.empty((max(p.n_groups, 1), len(START))), np.empty((max(p.n_groups, 1), 2), np.int64)),
+        *(np.empty((room + p.n_groups + 2, room)), np.empty((groups, SIDES))),
+        np.empty((groups, 2), np.int64),
     )
     offsets = p.offsets(best[0], best[1])
     return replace(solution, beta=best[0], gradient=best[1], offsets=offsets)
@@ -53,9 +55,11 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
 @compiled()
 def sharpen(
     matrix, rows, linear, lower, upper, group, n_groups,
-    beta, gradient, best, product, free, F, A, inverse, right, sides, worst,
+    beta, gradient, best, product, free, F, space, sides, worst,
 ):  # fmt: skip
     """best = the β of least violation that the active-set method comes to, and its gradient."""
+    room = len(F)
+    A, inverse, right = space[:room], space[room], space[room + 1 :]
     least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
     keep(beta, gradient, best)
     for _ in range(ROUNDS):
@@ -144,9 +148,7 @@ def worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst):
     """The worst violation; and of each group the variable to raise and the one to lower."""
     for g in range(len(sides)):
         worst[g, 0] = worst[g, 1] = 0
-        for k in range(len(START)):
-            sides[g, k] = START[k]
-    add_sides(beta, gradient, lower, upper, group, sides)
+    find_sides(beta, gradient, lower, upper, group, sides)
     for i in range(len(beta)):
         g = group[i]
         if beta[i] < upper[i] and -gradient[i] == sides[g, 0]:

@@ -67,9 +67,7 @@ class Progress:
     @classmethod
     def of(cls, state: State, tol: float, step: Step | None = None) -> Progress:
         """Everything computed from β and G, nothing taken on trust."""
-        problem, beta, gradient = state.problem, state.beta, state.gradient
-        offsets = problem.offsets(beta, gradient)
-        dual, primal, violation = values(problem, beta, gradient, offsets)
+        dual, primal, violation, offsets = values(state.problem, state.beta, state.gradient)
         return cls(
             state=state,
             objective=dual,
@@ -86,7 +84,15 @@ class Progress:
 
     def record(self) -> tuple:
         """One row of `Solution.history`."""
-        return tuple(getattr(self, name) for name in HISTORY.names or ())
+        return (
+            self.objective,
+            self.gap,
+            self.violation,
+            self.movement,
+            self.steps,
+            self.kernel_evaluations,
+            self.seconds,
+        )
 
 
 Observer = Callable[[Progress], bool | None]

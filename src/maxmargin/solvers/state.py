@@ -46,8 +46,8 @@ class State:
     """Where a solve stands. Solvers change it; everything else reads it.
 
     `offsets` is the b of each group that solvers in the style of Platt carry along; `movement`
-    is Σ|Δβ| + Σ|Δb| over the steps since the last outer iteration; `exact` says that these
-    made the gradient what `refresh` would make it: one move away from 0, in float64.
+    is Σ|Δβ| + Σ|Δb| over the steps since the last outer iteration; `exact` says that the
+    gradient is what `refresh` would make it.
     """
 
     problem: DualProblem
@@ -89,13 +89,24 @@ class State:
 
     def move_to(self, variables: np.ndarray, values: np.ndarray, why: str = "working set") -> None:
         """Set β on some variables, and bring the gradient along."""
-        self.exact = self.dtype == np.float64 and not self.beta.any()
         delta = values - self.beta[variables]
         change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
+        self._moved(variables, delta, why)
+
+    def begin_at(self, beta: np.ndarray, why: str = "working set") -> None:
+        """Set all of β, and compute the gradient anew."""
+        delta, self.beta = beta - self.beta, beta
+        self.refresh()
+        self.exact = True
+        self._moved(None, delta, why)
+
+    def _moved(self, variables: np.ndarray | None, delta: np.ndarray, why: str) -> None:
+        """Add up how far, and tell whoever watches the steps."""
         self.movement += float(np.abs(delta).sum())
         if self.watch is not None:
+            variables = np.flatnonzero(delta) if variables is None else variables
             nan = np.nan
             offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
             self.watch(Step(tuple(variables.tolist()), why, nan, nan, nan, nan, offset))
@@ -133,8 +144,6 @@ class State:
         neither. Kernel entries have the precision of the solve: a sample in float64 tells how far
         off their sums are. If that is not negligible beside tol, all is done in float64.
         """
-        if self.exact:
-            return self._violation() <= tol
         if self.problem.size <= 4 * SAMPLE or self.gram.matrix is not None:
             self.refresh()
             return self._violation() <= tol
