@@ -10,12 +10,13 @@ import numpy as np
 
 from maxmargin.gram import TILE_ENTRIES
 from maxmargin.kernels import RBF, Kernel
-from maxmargin.resources import available_cores, one_blas_thread, run_all
+from maxmargin.resources import WORTH_A_TASK, available_cores, one_blas_thread, run_all
 from maxmargin.tiling import Dense, Sparse, tiling
 from maxmargin.vectors import LANES, WIDE
 
 PANEL = WIDE * LANES[4]  # rows; parts of so many leave no panel of a tile half empty
-WORTH_A_PART = 1 << 18  # kernel entries
+POWER = 35  # multiplications that f(t) takes as long as
+WORTH_MORE_PARTS = 8_000_000  # nanoseconds
 
 
 def cross_dot(
@@ -76,13 +77,15 @@ def _dot(tiled: Dense | Sparse, X: Any, coef: np.ndarray, dtype: type, threads: 
 def _parts(X: Any, Z: Any, most: int, threads: int) -> list[tuple[int, int]]:
     """Where parts of X start and stop: of about equally many rows, and not many more than `most`.
 
-    A few for every thread, so that none waits long for the others, if there is enough to do.
+    Several for every thread, so that none waits long for the others; but only one if there is
+    little to do, for between two parts threads wait for Python's lock.
     """
     n = X.shape[0]
-    worth = min(4 * threads, n * Z.shape[0] // WORTH_A_PART)
-    count = max(1, worth, -(-n // max(most, 1)))
-    step = -(-n // (count * PANEL)) * PANEL
-    return [(start, min(start + step, n)) for start in range(0, n, max(step, 1))]
+    work = n * Z.shape[0] * (X.shape[1] + POWER) / 50  # nanoseconds, roughly
+    several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_A_TASK else 1
+    count = max(several, -(-n // max(most, 1)))
+    step = max(1, -(-n // (count * PANEL))) * PANEL
+    return [(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def cross_signs(

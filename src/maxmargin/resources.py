@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,14 +21,30 @@ WORTH_A_TASK = 50_000  # nanoseconds; handing a task to another thread costs som
 
 
 def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int) -> None:
-    """Call `function(*task)` for every task, on several threads if there are several tasks."""
-    tasks = list(tasks)
-    if threads == 1 or len(tasks) == 1:
-        for task in tasks:
+    """Call `function(*task)` for every task, on several threads if there are several tasks.
+
+    The caller is one of these threads: one less to wake, and none that only waits.
+    """
+    waiting = deque(tasks)
+
+    def work() -> None:
+        while waiting:
+            try:
+                task = waiting.popleft()
+            except IndexError:  # another thread was faster
+                return
             function(*task)
-        return
-    for future in [pool(threads, os.getpid()).submit(function, *task) for task in tasks]:
-        future.result()
+
+    helpers = [
+        pool(threads, os.getpid()).submit(work) for _ in range(min(threads, len(waiting)) - 1)
+    ]
+    try:
+        work()
+    finally:
+        waiting.clear()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
 
 
 def run_split(function: Callable[[int, int], None], n: int, work: float, threads: int) -> None:
@@ -35,7 +52,7 @@ def run_split(function: Callable[[int, int], None], n: int, work: float, threads
 
     `work` is roughly the nanoseconds it takes one thread to do all of it.
     """
-    parts = max(1, min(4 * threads, int(work / WORTH_A_TASK), n))
+    parts = max(1, min(4 * threads, int(work / WORTH_A_TASK), n)) if threads > 1 else 1
     ends = [n * part // parts for part in range(parts + 1)]
     run_all(function, pairwise(ends), threads)
 
