@@ -17,6 +17,7 @@ from maxmargin.vectors import LANES, WIDE
 PANEL = WIDE * LANES[4]  # rows; parts of so many leave no panel of a tile half empty
 POWER = 35  # multiplications that f(t) takes as long as
 WORTH_MORE_PARTS = 8_000_000  # nanoseconds
+SMALL = 1 / 32  # of a kernel entry: eight times that is still small
 
 
 def cross_dot(
@@ -105,6 +106,7 @@ def cross_signs(
         e |Σ β_i k_i|                                where all share them, as that of ‖x‖².
 
     The sums over positive and over negative β, taken apart, give both Σ β_i k_i and Σ|β_i| k_i.
+    Where e is not small, the k_i themselves say nothing.
     """
     threads = threads or available_cores()
     exact = np.result_type(X.dtype, Z.dtype) == np.float64
@@ -127,6 +129,7 @@ def cross_signs(
         off = epsilon * (5 + growth * distance**2)
         values[start:stop] = above - below + offset
         spread[start:stop] = off * (np.sqrt(largest * (above + below)) + np.abs(above - below))
+        spread[start:stop][off > SMALL] = np.inf
 
     run_all(fill, _parts(X, Z, TILE_ENTRIES // X.shape[1], threads), threads)
     unsure = np.flatnonzero(~(np.abs(values) > 8 * spread))

@@ -129,7 +129,7 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        return worst_violation(self.sides(beta, gradient), self.n_groups)
+        return float(_worst(self.sides(beta, gradient), self.n_groups))
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
@@ -175,8 +175,7 @@ def add_sides(beta, gradient, lower, upper, group, sides):
             sides[g, 3] += 1
 
 
-@compiled()
-def worst_violation(sides, n_groups):
+def _worst(sides, n_groups):
     """The largest of the distances between the extremes, or from them to 0 without a group."""
     worst = 0.0
     for g in range(len(sides)):
@@ -185,6 +184,9 @@ def worst_violation(sides, n_groups):
         if gap > worst:
             worst = gap
     return worst
+
+
+worst_violation = compiled()(_worst)  # from compiled loops; Python is as fast for a few numbers
 
 
 def _middle(up: float, down: float, total: float, count: float) -> float:

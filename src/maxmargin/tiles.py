@@ -263,10 +263,12 @@ def fill(panels, rows, power, half, start, stop, t, y, out):
     """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
     m, n = out.shape
-    step = max(1, CACHE // (panels.shape[1] * lanes * panels.itemsize))
+    step = 1 + CACHE // (panels.shape[1] * lanes * panels.itemsize)
     for first in range(start, stop, step):
         for j in range(first * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
-            last = min(first + step, stop, (j + BLOCK - 1) // lanes + 1 if half else stop)
+            last = first + step if first + step < stop else stop
+            if half and (j + BLOCK - 1) // lanes < last:
+                last = (j + BLOCK - 1) // lanes + 1
             for p in range(first, last):
                 for r in range(tiles):
                     multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
