@@ -27,7 +27,7 @@ def test_signs_are_those_of_the_values_in_float64(seed, scale, distance, sparse,
     if sparse:
         X, Z = sp.csr_array(X), sp.csr_array(Z)
     values = cross_dot(kernel, X, Z, coef[None])[:, 0]
-    for offset in (0.0, -values[0] - 1e-9, -values[1] + 1e-9):
+    for offset in (0.0, -values[0] - 1e-9, -values[1] + 1e-9, -values[2] * (1 + 1e-6)):
         expected = values + offset > 0
         np.testing.assert_array_equal(cross_signs(kernel, X, Z, coef, offset, 2), expected)
 

@@ -106,7 +106,7 @@ def cross_signs(
         e |Σ β_i k_i|                                where all share them, as that of ‖x‖².
 
     The sums over positive and over negative β, taken apart, give both Σ β_i k_i and Σ|β_i| k_i.
-    Where e is not small, the k_i themselves say nothing.
+    Where e is not small, the k_i themselves say nothing; and what is too small for float32 is lost.
     """
     threads = threads or available_cores()
     exact = np.result_type(X.dtype, Z.dtype) == np.float64
@@ -119,7 +119,8 @@ def cross_signs(
     ]
     farthest = np.sqrt(_squared_norms(tiled.pack(np.float32, None, threads)).max())
     growth = -0.1 * np.sqrt(X.shape[1] + 16) * tiled.form.square
-    largest, epsilon = np.abs(coef).max(), float(np.finfo(np.float32).eps)
+    single, largest = np.finfo(np.float32), np.abs(coef).max()
+    epsilon, lost = float(single.eps), float(single.tiny) * np.sum(1 + np.abs(coef))
     values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
 
     def fill(start: int, stop: int) -> None:
@@ -128,8 +129,8 @@ def cross_signs(
         distance = np.sqrt(_squared_norms(left)[: stop - start]) + farthest
         off = epsilon * (5 + growth * distance**2)
         values[start:stop] = above - below + offset
-        spread[start:stop] = off * (np.sqrt(largest * (above + below)) + np.abs(above - below))
-        spread[start:stop][off > SMALL] = np.inf
+        share = np.sqrt(largest * (above + below)) + np.abs(above - below)
+        spread[start:stop] = np.where(off < SMALL, off * share + lost, np.inf)
 
     run_all(fill, _parts(X, Z, TILE_ENTRIES // X.shape[1], threads), threads)
     unsure = np.flatnonzero(~(np.abs(values) > 8 * spread))
