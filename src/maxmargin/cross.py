@@ -10,13 +10,13 @@ import numpy as np
 
 from maxmargin.gram import TILE_ENTRIES
 from maxmargin.kernels import RBF, Kernel
-from maxmargin.resources import WORTH_A_TASK, available_cores, one_blas_thread, run_all
+from maxmargin.resources import available_cores, one_blas_thread, run_all
 from maxmargin.tiling import Dense, Sparse, tiling
 from maxmargin.vectors import LANES, WIDE
 
 PANEL = WIDE * LANES[4]  # rows; parts of so many leave no panel of a tile half empty
 POWER = 35  # multiplications that f(t) takes as long as
-WORTH_MORE_PARTS = 8_000_000  # nanoseconds
+WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000  # nanoseconds
 SMALL = 1 / 32  # of a kernel entry: eight times that is still small
 
 
@@ -83,7 +83,7 @@ def _parts(X: Any, Z: Any, most: int, threads: int) -> list[tuple[int, int]]:
     """
     n = X.shape[0]
     work = n * Z.shape[0] * (X.shape[1] + POWER) / 50  # nanoseconds, roughly
-    several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_A_TASK else 1
+    several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_PARTS else 1
     count = max(several, -(-n // max(most, 1)))
     step = max(1, -(-n // (count * PANEL))) * PANEL
     return [(start, min(start + step, n)) for start in range(0, n, step)]
