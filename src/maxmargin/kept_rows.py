@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.resources import PIECE, large_array, run_split
 
 GROUP = 4  # rows added at a time in the dtype of the rows, before float64 takes over
@@ -124,7 +124,7 @@ class KeptRows:
         return np.flatnonzero(places < 0)
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@compiled(fastmath={"contract"})
 def _add(rows, places, coef, out, start, stop):
     for j in range(0, len(places), GROUP):
         a, b, c, d = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
@@ -133,7 +133,7 @@ def _add(rows, places, coef, out, start, stop):
             out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def gather_entries(rows, lines, columns, into, out, start, stop):
     """out[into[i], j] = rows[lines[i], columns[j]] for start ≤ i < stop."""
     for i in range(start, stop):
@@ -141,7 +141,7 @@ def gather_entries(rows, lines, columns, into, out, start, stop):
             out[into[i], j] = rows[lines[i], columns[j]]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def complete(values, place, there, missing, entries, start, stop):
     """Fill rows missing[start:stop] of a symmetric matrix whose row i is at place[i].
 

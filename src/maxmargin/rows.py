@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from maxmargin.compiled import compiled
 
 BLOCK = 1024  # rows converted to float64 at a time
 
@@ -96,7 +97,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
     return float((a * b).sum())
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def row_dot(data, indices, indptr, i, w):
     """x_iᵀw."""
     if data.ndim == 2:
@@ -107,14 +108,14 @@ def row_dot(data, indices, indptr, i, w):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def row_ends(indptr, i):
     """Where row i begins and ends, as numbers without sign: those cost no test for negatives."""
     i = np.uint64(i)
     return np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _dense_dot(x, w):
     """Reassociation lets the sum be made in several lanes."""
     total = 0.0
@@ -123,7 +124,7 @@ def _dense_dot(x, w):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def row_add(data, indices, indptr, i, t, w):
     """w += t x_i."""
     if data.ndim == 2:
@@ -134,14 +135,14 @@ def row_add(data, indices, indptr, i, t, w):
             w[np.uint64(indices[k])] += t * data[k]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _scores(data, indices, indptr, w, out):
     for i in range(len(out)):
         out[i] = row_dot(data, indices, indptr, i, w)
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _combine(data, indices, indptr, beta, out):
     for i in range(len(beta)):
         if beta[i] != 0.0:
@@ -149,20 +150,20 @@ def _combine(data, indices, indptr, beta, out):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _scores_of(data, indices, indptr, some, w, out):
     for k in range(len(some)):
         out[k] = row_dot(data, indices, indptr, some[k], w)
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add(data, indices, indptr, some, coef, w):
     for k in range(len(some)):
         row_add(data, indices, indptr, some[k], coef[k], w)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def _squared_norms(data, indices, indptr, out):
     for i in range(len(out)):
         total = 0.0
@@ -176,7 +177,7 @@ def _squared_norms(data, indices, indptr, out):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _add_products(data, indices, indptr, weights, products):
     """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
     for i in range(len(weights)):
@@ -190,7 +191,7 @@ def _add_products(data, indices, indptr, weights, products):
                 line[np.uint64(indices[b])] += value * data[b]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def dot_rows(Z, lines, w, out):
     """out_k = z_iᵀw for the k-th of the lines i of Z; a line that is negative is left out."""
     for k in range(len(lines)):
@@ -198,7 +199,7 @@ def dot_rows(Z, lines, w, out):
             out[k] = _dense_dot(Z[lines[k]], w)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def add_rows(Z, lines, beta, out):
     """out += Σ_k β_k z_i for the k-th of the lines i of Z; negative ones are left out."""
     for k in range(len(lines)):

@@ -33,9 +33,10 @@ class Rows(NamedTuple):
 
 def compress(X: np.ndarray, densest: float, threads: int = 1) -> sp.csr_array | None:
     """A dense array as CSR; None if more than the share `densest` of its entries is not zero."""
-    some = X[:: max(1, len(X) // 1000)]
-    if np.count_nonzero(some) > 2 * densest * some.size:
-        return None  # plainly dense
+    step = max(1, len(X) // 1000)
+    some = X[::step]
+    if np.count_nonzero(some) > (2 if step > 1 else 1) * densest * some.size:
+        return None  # dense, or plainly so
     indptr = np.zeros(len(X) + 1, np.int64)
     run_split(partial(_count, X, indptr), len(X), X.size, threads)
     np.cumsum(indptr, out=indptr)

@@ -84,10 +84,11 @@ def pack(
     centre: np.ndarray | None = None,
     numbers: np.ndarray | None = None,
     threads: int = 1,
+    wide: int = 1,
 ) -> np.ndarray:
     """Panels of the left rows (x, ‖x‖², 1), after x is moved by −centre; zeros fill the last one.
 
-    All rows of X, or those with the given numbers.
+    All rows of X, or those with the given numbers; `wide` times as many in a panel as LANES says.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def pack(
            [ 1.,  1.]])
     """
     numbers = np.arange(len(X)) if numbers is None else numbers
-    n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
+    n, d, lanes = len(numbers), X.shape[1], wide * LANES[np.dtype(dtype).itemsize]
     panels = aligned((-(-n // lanes), d + 2, lanes), dtype)
     _lay_rows(X, numbers, centre, (1.0, 0.0, 1.0, 1.0, 0.0), panels.transpose(0, 2, 1), threads)
     return panels
@@ -262,10 +263,12 @@ def fill(panels, rows, power, half, start, stop, t, y, out):
     """
     lanes, tiles = panels.shape[2], BLOCK // ROWS
     m, n = out.shape
-    step = max(1, CACHE // (panels.shape[1] * lanes * panels.itemsize))
+    step = 1 + CACHE // (panels.shape[1] * lanes * panels.itemsize)
     for first in range(start, stop, step):
         for j in range(first * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
-            last = min(first + step, stop, (j + BLOCK - 1) // lanes + 1 if half else stop)
+            last = first + step if first + step < stop else stop
+            if half and (j + BLOCK - 1) // lanes < last:
+                last = (j + BLOCK - 1) // lanes + 1
             for p in range(first, last):
                 for r in range(tiles):
                     multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)

@@ -2,7 +2,7 @@
 
 Both offer the same: `pack` left rows and `expand` right rows (all, or those with the given
 numbers), then a `block` of k(x, z), the `square` of rows with themselves, or the product of a block
-with coefficients, `dot`.
+with coefficients, `dot`. Left rows may also be of another array: `pack_other`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sklearn.utils.extmath import row_norms
 from maxmargin import sparse_tiles, tiles
 from maxmargin.kernels import Kernel
 from maxmargin.tiles import Form
+from maxmargin.vectors import WIDE
 
 SPARSE = 0.3  # share of entries that are not zero, up to which sparse rows are the faster ones
 LONGEST = 4096  # columns; sparse left rows are laid out in full
@@ -36,7 +37,12 @@ class Dense:
         return Dense(X, self.form, self.centre)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
-        return tiles.pack(self.X, dtype, self.centre, numbers, threads)
+        return self.pack_other(self.X, dtype, numbers, threads)
+
+    def pack_other(
+        self, X: np.ndarray, dtype: type, numbers: np.ndarray | None, threads: int
+    ) -> np.ndarray:
+        return tiles.pack(X, dtype, self.centre, numbers, threads)
 
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
         return tiles.expand(self.X, self.form, dtype, self.centre, numbers, threads)
@@ -64,7 +70,14 @@ class Sparse:
         return Sparse(canonical(compressed), self.form)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
-        return sparse_tiles.pack(self.X, dtype, numbers, threads)
+        return self.pack_other(self.X, dtype, numbers, threads)
+
+    def pack_other(
+        self, X: Any, dtype: type, numbers: np.ndarray | None, threads: int
+    ) -> np.ndarray:
+        if sp.issparse(X):
+            return sparse_tiles.pack(canonical(X), dtype, numbers, threads)
+        return tiles.pack(X, dtype, None, numbers, threads, WIDE)
 
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> sparse_tiles.Rows:
         return sparse_tiles.expand(self.X, self.form, dtype, numbers, threads)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
-from sklearn.cluster import kmeans_plusplus
 
 from maxmargin.features.base import distinct_rows, sampled
 from maxmargin.kernels import Kernel
@@ -23,6 +22,8 @@ def choose_landmarks(
     rows = distinct_rows(X, CANDIDATES * count, random)
     candidates, count = X[rows].astype(np.float64, copy=False), min(count, len(rows))
     if rule == "kmeans++":
+        from sklearn.cluster import kmeans_plusplus  # slow to import, and seldom needed
+
         _, chosen = kmeans_plusplus(candidates, count, random_state=random, n_local_trials=1)
         return np.unique(rows[chosen])
     scores = leverage(kernel, candidates, sampled(len(rows), count, random))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numba import njit
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from maxmargin.compiled import compiled
 from maxmargin.machines.online import OnlineClassifier
 from maxmargin.machines.validation import checked_data
 from maxmargin.rows import Rows, row_add, row_dot
@@ -97,7 +97,7 @@ class Perceptron(OnlineClassifier):
         return tags
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def epoch(data, indices, indptr, labels, weights, W, b, one):
     """The loop of `online` over all rows; returns the mistakes."""
     mistakes = 0

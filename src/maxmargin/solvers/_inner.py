@@ -48,7 +48,8 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
 
 @compiled(fastmath={"contract"})
 def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
-    i, j, t, steps = 0, 0, 0.0, 0
+    i = j = np.int64(0)  # the type that `_find` returns: `row` is compiled once
+    t, steps = 0.0, 0
     real = G.dtype.type
     while True:
         worst, g, highest = real(tol), -1, real(0)
@@ -114,7 +115,8 @@ def _find(value, score, place):
 
 @compiled(fastmath={"contract"})
 def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
-    i, j, move_i, move_j, steps = 0, 0, 0.0, 0.0, 0
+    i = j = np.int64(0)
+    move_i, move_j, steps = 0.0, 0.0, 0
     real, score = G.dtype.type, score[0]
     while True:
         rows = row(matrix, i), row(matrix, j)

@@ -44,8 +44,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import dot, row_add, row_dot
 from maxmargin.solvers.face import minimise_on_face
@@ -157,7 +157,7 @@ def unpinned(
     return np.flatnonzero(~(stays_below & stays_above))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sweeps(
     data, indices, indptr, variables, epsilon, penalty, mean_square, w, order, memory, target, work
 ):
@@ -211,7 +211,7 @@ def sweeps(
     return visited
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_value(beta, slope, square, epsilon):
     """The minimiser of slope (t − β) + ½ square (t − β)² + ε|t|."""
     centre = beta - slope / square
@@ -222,7 +222,7 @@ def best_value(beta, slope, square, epsilon):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def most_won(beta, slope, curvature, epsilon, lower, upper):
     """The most that a change of β alone wins if w stays: its share of the gap."""
     if epsilon == 0.0 and curvature == 0.0:
@@ -233,7 +233,7 @@ def most_won(beta, slope, curvature, epsilon, lower, upper):
     return -move * (slope + 0.5 * curvature * move) - epsilon * (abs(new) - abs(beta))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def shuffle(order, active, bits):
     """Put runs of active variables in random order; returns the next random bits.
 

@@ -18,8 +18,8 @@ and none leaves the box or changes Σβ.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from maxmargin.compiled import compiled
 from maxmargin.primal import PrimalProblem
 from maxmargin.rows import Rows, row_add, row_dot
 
@@ -50,7 +50,7 @@ def minimise_on_face(
     return beta
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def descend(data, indices, indptr, x, slope, q, lower, upper, centred, w, remaining, rounding):
     """The loop of the module's page: changes x and its slope; w is room for Xᵀp."""
     free, p = np.ones(len(x), np.bool_), np.zeros(len(x))

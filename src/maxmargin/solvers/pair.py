@@ -72,7 +72,8 @@ def best_single(diagonal, gradient, beta, lower, upper, tol):
 @compiled()
 def curvature(K_ii, K_jj, K_ij):
     """K_ii + K_jj − 2K_ij, kept positive."""
-    return max(float(K_ii) + float(K_jj) - 2.0 * float(K_ij), CURVATURE)
+    a = float(K_ii) + float(K_jj) - 2.0 * float(K_ij)
+    return a if a > CURVATURE else CURVATURE
 
 
 @compiled()
@@ -86,7 +87,9 @@ def single_step(i, diagonal, gradient, beta, lower, upper):
 def take_pair(i, j, a, gradient, beta, lower, upper):
     """Move β_i up and β_j down as far as is best and allowed; returns t. Bounds are met exactly."""
     up, down = upper[i] - beta[i], beta[j] - lower[j]
-    t = min((gradient[j] - gradient[i]) / a, up, down)
+    t = (gradient[j] - gradient[i]) / a
+    t = up if up < t else t  # as `min` would, which takes longer to compile
+    t = down if down < t else t
     beta[i] = upper[i] if t == up else beta[i] + t
     beta[j] = lower[j] if t == down else beta[j] - t
     return t

@@ -37,10 +37,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from maxmargin.compiled import compiled
 from maxmargin.problem import DualProblem
 from maxmargin.resources import run_all
 
@@ -246,7 +246,7 @@ def line_minimum(
     return low
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def clipped_sum(reach, along, lower, upper, t):
     """Σ along_i clip(reach_i + t along_i, lower_i, upper_i)."""
     total = 0.0
