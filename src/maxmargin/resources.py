@@ -34,9 +34,7 @@ def run_all(function: Callable[..., None], tasks: Iterable[tuple], threads: int)
         finally:
             list(left)  # after an error nobody goes on
 
-    helpers = [
-        pool(threads, os.getpid()).submit(work) for _ in range(min(threads, len(tasks)) - 1)
-    ]
+    helpers = [pool(threads, os.getpid()).submit(work) for _ in range(min(threads, len(tasks)) - 1)]
     try:
         work()
     finally:

@@ -127,7 +127,7 @@ class State:
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
 
     def sharpen(self) -> None:
-        """Go on from a gradient that was made exact, since the precision of the entries is to blame.
+        """Go on from a gradient that was made exact: the precision of the entries is to blame.
 
         What is added to it from here on is small, and so are its errors. Where that was tried
         before, entries are float64 from now on.
