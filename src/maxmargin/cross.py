@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -82,7 +83,7 @@ def _parts(X: Any, Z: Any, most: int, threads: int) -> list[tuple[int, int]]:
     little to do, for between two parts threads wait for Python's lock.
     """
     n = X.shape[0]
-    work = n * Z.shape[0] * (X.shape[1] + POWER) / 50  # nanoseconds, roughly
+    work = n * Z.shape[0] * (math.prod(X.shape[1:]) + POWER) / 50  # nanoseconds, roughly
     several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_PARTS else 1
     count = max(several, -(-n // max(most, 1)))
     step = max(1, -(-n // (count * PANEL))) * PANEL
