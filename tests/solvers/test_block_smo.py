@@ -1,0 +1,62 @@
+"""What a block is made of, how exact it is, and a gradient that is proved wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+
+from maxmargin.formulations import c_svc, nu_svc
+from maxmargin.gram import ON_DEMAND_ROWS, Gram
+from maxmargin.kernels import RBF
+from maxmargin.solvers import BlockSMO
+from maxmargin.solvers.block_smo import working_set
+from maxmargin.solvers.state import State, exact_gradient
+
+
+def state_of(n, n_groups, seed):
+    """A feasible β, most of it at a bound, with its gradient: somewhere on the way of a solve."""
+    rng = np.random.default_rng(seed)
+    X, y = make_moons(n, noise=0.3, random_state=seed)
+    y = 2.0 * y - 1
+    problem = c_svc(y, 1.0, fit_intercept=n_groups == 1)
+    if n_groups == 2:
+        problem = nu_svc(y, np.ones(n), 0.5, n)
+    beta = rng.uniform(problem.lower, problem.upper)
+    beta = problem.feasible(np.where(rng.random(n) < 0.9, np.round(beta), beta))
+    gram = Gram(RBF(1.0), X)
+    return State(problem, gram, beta, exact_gradient(problem, gram, beta), np.float64)
+
+
+@given(st.integers(0, 2), st.integers(40, 120), st.integers(8, 32), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_a_block_violates_as_much_as_all_and_says_what_is_left_outside(n_groups, n, size, seed):
+    state = state_of(n, n_groups, seed)
+    problem, beta, gradient = state.problem, state.beta, state.gradient
+    W, outside = working_set(state, size, size, np.random.default_rng(seed))
+    assert len(W) == len(np.unique(W)) <= size
+    inside = np.zeros(n, bool)
+    inside[W] = True
+    offsets = problem.offsets(beta, gradient)
+    residual = gradient + (offsets[problem.group] if n_groups else 0.0)
+    wish = np.where(beta < problem.upper, -residual, 0.0)
+    wish = np.maximum(wish, np.where(beta > problem.lower, residual, 0.0))
+    assert outside == pytest.approx(wish[~inside].max(initial=0.0))
+    free = (beta > problem.lower) & (beta < problem.upper)
+    if not free[~inside].any():  # else the worst may be one of the free that had no place
+        assert wish[inside].max() >= outside
+
+
+def test_a_gradient_that_is_proved_wrong_is_exact_where_it_counts():
+    X, y = make_moons(ON_DEMAND_ROWS + 200, noise=0.3, random_state=0)
+    problem, gram, tol = c_svc(2.0 * y - 1, 1.0), Gram(RBF(1.0), X), 1e-3
+    solution = BlockSMO(tol=tol).solve(problem, gram)
+    noise = np.random.default_rng(0).normal(0, 20 * tol, problem.size)
+    state = State(problem, gram, solution.beta, solution.gradient + noise, np.float32)
+    assert state.confirm(tol)
+    true = exact_gradient(problem, gram, solution.beta)
+    support = solution.beta != 0
+    np.testing.assert_allclose(state.gradient[support], true[support], atol=1e-10)
+    assert problem.violation(state.beta, state.gradient) == pytest.approx(
+        problem.violation(state.beta, true), abs=1e-10
+    )
