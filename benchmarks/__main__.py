@@ -21,6 +21,9 @@ def main(arguments: list[str] | None = None) -> list[Record]:
     out = options.out or (full if options.mode == "full" else Path("build/benchmarks/quick"))
 
     suite, settings = MODES[options.mode]
+    kinds = {case.kind: None for case in suite()}
+    if unknown := [kind for kind in options.only or () if kind not in kinds]:
+        parser.error(f"no kind of work {', '.join(unknown)}; there are {', '.join(kinds)}")
     cases = [case for case in suite() if not options.only or case.kind in options.only]
     peers = [peer for peer in PEERS if not options.peers or peer.name in options.peers]
     earlier = report.read_csv(out) if options.only else []

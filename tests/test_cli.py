@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 from typer.testing import CliRunner
 
-from maxmargin import __version__
+from maxmargin import __version__, cli
 from maxmargin.cli import app
 
 
@@ -22,7 +22,32 @@ def test_version():
 
 
 def test_help_names_the_commands():
-    assert "demo" in run("--help").output
+    text = run("--help").output
+    assert all(command in text for command in ("demo", "reproduce", "bench"))
+
+
+def test_bench_measures_judges_and_reports(tmp_path):
+    result = run("bench", "--only", "SVR", "--output", str(tmp_path / "quick"))
+    assert result.exit_code == 0, result.output
+    report = (tmp_path / "quick.md").read_text()
+    assert "## SVR" in report
+    assert re.search(r"\| SVR \| friedman 5,000, C=1 \| maxmargin-32 .*e-04 \|", report)
+    assert (tmp_path / "quick.png").exists()
+
+
+def test_bench_names_the_kinds_there_are():
+    result = run("bench", "--only", "training")
+    assert result.exit_code == 2
+    assert "no kind of work training; there are train, " in result.output
+
+
+@pytest.mark.parametrize("command", ["reproduce", "bench"])
+def test_outside_a_clone_it_says_where_to_go(monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "__file__", str(tmp_path / "cli.py"))
+    result = run(command)
+    assert result.exit_code == 1
+    assert "inside a clone of the repository" in " ".join(result.output.split())
 
 
 def test_demo_trains_proves_times_and_draws(tmp_path):

@@ -62,16 +62,7 @@ def reproduce_documents(
 ) -> None:
     """Make the documents' figures and numbers again, and judge them."""
     console = Console()
-    checkout = _checkout()
-    if checkout is None:
-        console.print(
-            "The experiments are not part of the installed package: run this inside a clone of "
-            "the repository, where the folder experiments/ is.",
-            style="red",
-        )
-        raise typer.Exit(1)
-    if str(checkout) not in sys.path:
-        sys.path.insert(0, str(checkout))
+    checkout = _checkout("experiments", console)
     try:
         if not (find_spec("matplotlib") and find_spec("pandas")):
             raise ImportError(
@@ -89,13 +80,41 @@ def reproduce_documents(
     reproduce(names or NAMES, output or checkout / "experiments", console)
 
 
-def _checkout() -> Path | None:
-    """The clone this command runs in, or was installed from."""
+@app.command()
+def bench(
+    full: Annotated[
+        bool, typer.Option("--full", help="Everything, over an hour; else two minutes.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="A kind of work, such as train; several if repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where to write OUTPUT.md, .csv and .png, if elsewhere.")
+    ] = None,
+) -> None:
+    """Time every library that is installed on the same work, and judge the answers."""
+    _checkout("benchmarks", Console())
+    from benchmarks.__main__ import main as measure
+
+    kinds = ["--only", *only] if only else []
+    out = ["--out", str(output)] if output else []
+    measure(["--mode", "full" if full else "quick", *kinds, *out])
+
+
+def _checkout(folder: str, console: Console) -> Path:
+    """The clone this command runs in, or was installed from; its folders can be imported."""
     here = Path.cwd()
-    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
-        if (folder / "experiments" / "reproduce.py").is_file():
-            return folder
-    return None
+    for place in (here, *here.parents, *Path(__file__).resolve().parents):
+        if (place / "src" / "maxmargin").is_dir() and (place / folder).is_dir():
+            if str(place) not in sys.path:
+                sys.path.insert(0, str(place))
+            return place
+    console.print(
+        f"The {folder} are not part of the installed package: run this inside a clone of "
+        f"the repository, where the folder {folder}/ is.",
+        style="red",
+    )
+    raise typer.Exit(1)
 
 
 def _digits(console: Console) -> None:

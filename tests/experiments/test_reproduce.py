@@ -39,13 +39,6 @@ def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path):
     assert "No experiment loses. There are exact_kernel, " in result.output
 
 
-def test_outside_a_clone_it_says_where_to_go(monkeypatch, tmp_path):
-    monkeypatch.setattr("maxmargin.cli._checkout", lambda: None)
-    result = reproduce()
-    assert result.exit_code == 1
-    assert "inside a clone of the repository" in " ".join(result.output.split())
-
-
 @pytest.mark.small
 @pytest.mark.parametrize("package", ["matplotlib", "pandas"])
 def test_without_its_packages_it_names_the_extra(monkeypatch, package):
