@@ -70,8 +70,9 @@ def test_a_picture_that_cannot_be_written_says_why(tmp_path, name):
     assert re.search(r"No picture: .*(nowhere|words)", result.output)
 
 
-def test_without_matplotlib_it_names_the_extra(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("command", "extra"), [("demo", "plot"), ("bench", "bench")])
+def test_without_matplotlib_it_names_the_extra(monkeypatch, tmp_path, command, extra):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = run("demo", "--output", str(tmp_path / "picture.png"))
+    result = run(command, "--output", str(tmp_path / "picture.png"))
     assert result.exit_code == 1
-    assert "pip install 'maxmargin[plot]'" in result.output
+    assert f"pip install 'maxmargin[{extra}]'" in result.output

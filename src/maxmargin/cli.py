@@ -93,7 +93,17 @@ def bench(
     ] = None,
 ) -> None:
     """Time every library that is installed on the same work, and judge the answers."""
-    _checkout("benchmarks", Console())
+    console = Console()
+    _checkout("benchmarks", console)
+    if not find_spec("matplotlib"):
+        console.print(
+            "maxmargin bench needs matplotlib, and the libraries to compare with. Install them "
+            "with: pip install 'maxmargin[bench]'",
+            style="red",
+            markup=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(1)
     from benchmarks.__main__ import main as measure
 
     kinds = ["--only", *only] if only else []
