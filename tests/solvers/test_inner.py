@@ -155,7 +155,6 @@ def test_a_step_of_two_is_the_minimum_over_its_box(G, a, b, correlation):
     step = np.array(two_step(*G, a, b, K[0, 1], (low[0], high[0], low[1], high[1])))
     slope = np.array(G) + K @ step
     assert np.all((low <= step) & (step <= high))
-    # Of two sides the one with the lower objective is taken: exact in it, to its root in the slope.
     assert np.all(
-        (np.abs(slope) <= 1e-7) | (slope > 0) & (step == low) | (slope < 0) & (step == high)
+        (np.abs(slope) <= 1e-9) | (slope > 0) & (step == low) | (slope < 0) & (step == high)
     )

@@ -178,7 +178,8 @@ def _companions(row, diagonal, G, up, down, i, score):
 def two_step(G_i, G_j, K_ii, K_jj, K_ij, box):
     """The minimum of G_i s + G_j t + ½(K_ii s² + 2 K_ij s t + K_jj t²) over a box for (s, t).
 
-    Where it is not inside, it is on the side of the box beyond which one of the two would go.
+    Where it is not inside, it is on the side of the box beyond which one of the two would go: that
+    of s if s would go beyond it even when t is where it is best for that side.
     """
     low_i, high_i, low_j, high_j = box
     a, b, c = max(float(K_ii), 1e-12), max(float(K_jj), 1e-12), float(K_ij)
@@ -187,8 +188,8 @@ def two_step(G_i, G_j, K_ii, K_jj, K_ij, box):
     if low_i <= s <= high_i and low_j <= t <= high_j:
         return s, t
     s, t = min(max(s, low_i), high_i), min(max(t, low_j), high_j)
-    other_t = min(max(-(G_j + c * s) / b, low_j), high_j)
-    other_s = min(max(-(G_i + c * t) / a, low_i), high_i)
-    first = G_i * s + G_j * other_t + 0.5 * (a * s * s + b * other_t**2) + c * s * other_t
-    second = G_i * other_s + G_j * t + 0.5 * (a * other_s**2 + b * t * t) + c * other_s * t
-    return (s, other_t) if first <= second else (other_s, t)
+    best_t = min(max(-(G_j + c * s) / b, low_j), high_j)
+    slope = G_i + a * s + c * best_t
+    if (s == low_i and slope >= 0) or (s == high_i and slope <= 0):
+        return s, best_t
+    return min(max(-(G_i + c * t) / a, low_i), high_i), t
