@@ -63,10 +63,22 @@ def test_every_check_passes(estimator):
 @pytest.mark.small
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_defaults_are_valid(estimator):
-    # A fit does not look at the parameters that are as they always are.
     machine = type(estimator)()
     constraints = machine._parameter_constraints
     validate_parameter_constraints(constraints, machine.get_params(deep=False), str(machine))
+
+
+class Careless(maxmargin.SVC):
+    def __init__(self, C=-1.0):
+        super().__init__(C=C)
+
+
+@pytest.mark.small
+def test_a_default_that_is_not_valid_is_refused_and_a_valid_value_is_not():
+    X, y = [[0.0], [1.0]], [0, 1]
+    with pytest.raises(ValueError, match="The 'C' parameter of Careless must be"):
+        Careless().fit(X, y)
+    assert Careless(C=1.0).fit(X, y).score(X, y) == 1
 
 
 @pytest.mark.small

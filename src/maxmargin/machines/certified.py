@@ -16,7 +16,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    validate_parameter_constraints,
+)
 
 from maxmargin.certificate import Certificate
 from maxmargin.machines.progress import GapBar
@@ -65,19 +69,27 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
 
     @classmethod
     @cache
-    def _defaults(cls) -> dict[str, Any]:
-        parameters = signature(cls).parameters
-        return {name: parameters[name].default for name in cls._get_param_names()}
+    def _valid_defaults(cls) -> dict[str, Any]:
+        """The defaults of the constructor, but for those that are not valid."""
+        valid: dict[str, Any] = {}
+        for name in cls._get_param_names():
+            default = {name: signature(cls).parameters[name].default}
+            try:
+                validate_parameter_constraints(cls._parameter_constraints, default, cls.__name__)
+            except InvalidParameterError:
+                continue
+            valid |= default
+        return valid
 
     def _validate_params(self) -> None:
-        """As in scikit-learn, but for the parameters that are as they always are."""
-        defaults = self._defaults()
+        """As in scikit-learn, but for the parameters that are as they always are, and valid."""
+        valid = self._valid_defaults()
         validate_parameter_constraints(
             self._parameter_constraints,
             {
                 name: value
                 for name, value in self.get_params(deep=False).items()
-                if value is not defaults[name]
+                if name not in valid or value is not valid[name]
             },
             caller_name=type(self).__name__,
         )
