@@ -46,8 +46,7 @@ def demo(
     try:
         _draw_moons(output)
     except (ImportError, OSError, ValueError) as error:
-        console.print(f"No picture: {error}", style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from error
+        raise _refusal(console, f"No picture: {error}") from error
     console.print(f"\nA machine on two moons, its margins and support vectors: {output}")
 
 
@@ -75,8 +74,7 @@ def reproduce_documents(
         if unknown:
             raise ValueError(f"No experiment {', '.join(unknown)}. There are {', '.join(NAMES)}.")
     except (ImportError, ValueError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from error
+        raise _refusal(console, str(error)) from error
     reproduce(names or NAMES, output or checkout / "experiments", console)
 
 
@@ -96,14 +94,11 @@ def bench(
     console = Console()
     _checkout("benchmarks", console)
     if not find_spec("matplotlib"):
-        console.print(
+        raise _refusal(
+            console,
             "maxmargin bench needs matplotlib, and the libraries to compare with. Install them "
             "with: pip install 'maxmargin[bench]'",
-            style="red",
-            markup=False,
-            soft_wrap=True,
         )
-        raise typer.Exit(1)
     from benchmarks.__main__ import main as measure
 
     kinds = ["--only", *only] if only else []
@@ -119,12 +114,17 @@ def _checkout(folder: str, console: Console) -> Path:
             if str(place) not in sys.path:
                 sys.path.insert(0, str(place))
             return place
-    console.print(
+    raise _refusal(
+        console,
         f"The {folder} are not part of the installed package: run this inside a clone of "
         f"the repository, where the folder {folder}/ is.",
-        style="red",
     )
-    raise typer.Exit(1)
+
+
+def _refusal(console: Console, message: str) -> typer.Exit:
+    """Say why not; what to raise then."""
+    console.print(message, style="red", markup=False, soft_wrap=True)
+    return typer.Exit(1)
 
 
 def _digits(console: Console) -> None:
