@@ -2,7 +2,8 @@
 
     repeat
         W = the free variables and a sample of the violators, q of them, half from each side
-        minimise over β_W alone by second-order SMO on the q × q block K[W, W], in cache
+        minimise over β_W alone by second-order SMO on the q × q block K[W, W], in cache, as
+            exactly as is worth it beside what the worst variable outside of W wants
         G += K[:, W] Δβ_W, computed in tiles and thrown away
     until the violation is ≤ tol
 

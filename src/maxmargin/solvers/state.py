@@ -95,18 +95,18 @@ class State:
         self.gradient += self.problem.on_variables(change)
         self._moved(variables, delta, why)
 
-    def begin_at(self, beta: np.ndarray, why: str = "working set") -> None:
+    def begin_at(self, beta: np.ndarray) -> None:
         """Set all of β, and compute the gradient anew."""
         delta, self.beta = beta - self.beta, beta
         self.refresh()
         self.exact = True
-        self._moved(None, delta, why)
+        moved = np.flatnonzero(delta)
+        self._moved(moved, delta[moved], "working set")
 
-    def _moved(self, variables: np.ndarray | None, delta: np.ndarray, why: str) -> None:
+    def _moved(self, variables: np.ndarray, delta: np.ndarray, why: str) -> None:
         """Add up how far, and tell whoever watches the steps."""
         self.movement += float(np.abs(delta).sum())
         if self.watch is not None:
-            variables = np.flatnonzero(delta) if variables is None else variables
             nan = np.nan
             offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
             self.watch(Step(tuple(variables.tolist()), why, nan, nan, nan, nan, offset))
