@@ -19,7 +19,7 @@ FLOORS = [
     {"compiled"},
     {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
     {"tiles", "kept_rows"},
-    {"sparse_tiles", "small_matrix"},
+    {"sparse_tiles", "list_tiles", "small_matrix"},
     {"tiling"},
     {"gram", "primal"},
     {"problem", "cross"},

@@ -12,7 +12,7 @@ import numpy as np
 from maxmargin.gram import TILE_ENTRIES
 from maxmargin.kernels import RBF, Kernel
 from maxmargin.resources import available_cores, one_blas_thread, run_all
-from maxmargin.tiling import Dense, Sparse, tiling
+from maxmargin.tiling import Tiling, tiling
 from maxmargin.vectors import LANES, WIDE
 
 PANEL = WIDE * LANES[4]  # rows; parts of so many leave no panel of a tile half empty
@@ -52,7 +52,7 @@ def cross_dot(
 
         def fill(start: int, stop: int) -> None:
             if tiled:
-                left = tiled.pack_other(X, dtype, np.arange(start, stop), 1)
+                left = tiled.like(X[start:stop]).pack(dtype, None, 1)
                 values = tiled.block(left, right, np.empty((Z.shape[0], stop - start), dtype), 1)
             else:
                 values = kernel(X[start:stop], Z).T
@@ -60,32 +60,34 @@ def cross_dot(
                 for product, (first, last) in zip(products, parts, strict=True):
                     product[start:stop] = (coef[:, first:last] @ values[first:last]).T
 
-        run_all(fill, _parts(X, Z, TILE_ENTRIES // Z.shape[0], threads), threads)
+        n, m = X.shape[0], Z.shape[0]
+        width = tiled.width if tiled else math.prod(X.shape[1:])
+        run_all(fill, _parts(n, m, width, TILE_ENTRIES / m, threads), threads)
     return products if ends is not None else products[0]
 
 
-def _dot(tiled: Dense | Sparse, X: Any, coef: np.ndarray, dtype: type, threads: int) -> np.ndarray:
+def _dot(tiled: Tiling, X: Any, coef: np.ndarray, dtype: type, threads: int) -> np.ndarray:
     """K(X, Z) @ coef for the rows Z of the tile."""
     right, values = tiled.expand(dtype, None, threads), np.empty(X.shape[0])
 
     def fill(start: int, stop: int) -> None:
-        left = tiled.pack_other(X, dtype, np.arange(start, stop), 1)
+        left = tiled.like(X[start:stop]).pack(dtype, None, 1)
         values[start:stop] = tiled.dot(left, right, coef, 1)[: stop - start]
 
-    run_all(fill, _parts(X, tiled.X, TILE_ENTRIES // X.shape[1], threads), threads)
+    n, m = X.shape[0], tiled.X.shape[0]
+    run_all(fill, _parts(n, m, tiled.width, TILE_ENTRIES / tiled.width, threads), threads)
     return values
 
 
-def _parts(X: Any, Z: Any, most: int, threads: int) -> list[tuple[int, int]]:
-    """Where parts of X start and stop: of about equally many rows, and not many more than `most`.
+def _parts(n: int, m: int, width: float, most: float, threads: int) -> list[tuple[int, int]]:
+    """Where parts of n rows start and stop: of about equally many, and not many more than `most`.
 
     Several for every thread, so that none waits long for the others; but only one if there is
     little to do, for between two parts threads wait for Python's lock.
     """
-    n = X.shape[0]
-    work = n * Z.shape[0] * (math.prod(X.shape[1:]) + POWER) / 50  # nanoseconds, roughly
+    work = n * m * (width + POWER) / 50  # nanoseconds, roughly
     several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_PARTS else 1
-    count = max(several, -(-n // max(most, 1)))
+    count = max(several, math.ceil(n / max(most, 1)))
     step = max(1, -(-n // (count * PANEL))) * PANEL
     return [(start, min(start + step, n)) for start in range(0, n, step)]
 
@@ -118,28 +120,24 @@ def cross_signs(
         (tiled.expand(np.float32, rows, threads), np.abs(coef[rows]))
         for rows in (np.flatnonzero(coef > 0), np.flatnonzero(coef < 0))
     ]
-    farthest = np.sqrt(_squared_norms(tiled.pack(np.float32, None, threads)).max())
+    farthest = np.sqrt(tiled.squared_norms(tiled.pack(np.float32, None, threads)).max())
     growth = -0.1 * np.sqrt(X.shape[1] + 16) * tiled.form.square
     single, largest = np.finfo(np.float32), np.abs(coef).max()
     epsilon, lost = float(single.eps), float(single.tiny) * np.sum(1 + np.abs(coef))
     values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
 
     def fill(start: int, stop: int) -> None:
-        left = tiled.pack_other(X, np.float32, np.arange(start, stop), 1)
+        left = tiled.like(X[start:stop]).pack(np.float32, None, 1)
         above, below = (tiled.dot(left, *side, 1)[: stop - start] for side in sides)
-        distance = np.sqrt(_squared_norms(left)[: stop - start]) + farthest
+        distance = np.sqrt(tiled.squared_norms(left)[: stop - start]) + farthest
         off = epsilon * (5 + growth * distance**2)
         values[start:stop] = above - below + offset
         share = np.sqrt(largest * (above + below)) + np.abs(above - below)
         spread[start:stop] = np.where(off < SMALL, off * share + lost, np.inf)
 
-    run_all(fill, _parts(X, Z, TILE_ENTRIES // X.shape[1], threads), threads)
+    n, m = X.shape[0], Z.shape[0]
+    run_all(fill, _parts(n, m, tiled.width, TILE_ENTRIES / tiled.width, threads), threads)
     unsure = np.flatnonzero(~(np.abs(values) > 8 * spread))
     if len(unsure):
         values[unsure] = _dot(tiled, X[unsure], coef, np.float64, threads) + offset
     return values > 0
-
-
-def _squared_norms(panels: np.ndarray) -> np.ndarray:
-    """‖x‖² of the rows in a tile's panels."""
-    return panels[:, -2].ravel()

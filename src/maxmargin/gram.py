@@ -75,7 +75,7 @@ class Gram:
         precomputed = isinstance(kernel, Precomputed)
         self.diagonal = np.array(X.diagonal(), float) if precomputed else self.kernel.diagonal(X)
         self._tiled = tiling(self.kernel, X, self.threads)
-        self._panels: dict[type, np.ndarray] = {}
+        self._panels: dict[type, Any] = {}
         self._single: Any = None
         self._costly = X.shape[1] >= WIDE if self._tiled else not precomputed
         self._rows: KeptRows | None = None
@@ -121,8 +121,10 @@ class Gram:
         if self.n <= self._small or np.max(np.abs(self.diagonal), initial=0) > 1e30:
             return np.float64
         if isinstance(self.kernel, RBF):
-            tiled = self._tiled is not None
-            norms = self._packed(np.float32)[:, -2] if tiled else row_norms(self.X, squared=True)
+            if self._tiled:
+                norms = self._tiled.squared_norms(self._packed(np.float32))
+            else:
+                norms = row_norms(self.X, squared=True)
             spread = float(norms.max(initial=0))
             if float(self.kernel.gamma) * spread * np.finfo(np.float32).eps > 1e-3:
                 return np.float64
@@ -293,7 +295,7 @@ class Gram:
     def _new_square(self, i: np.ndarray, dtype: type) -> np.ndarray:
         return self._compute_square(i, dtype, large_array((len(i), len(i)), dtype))
 
-    def _packed(self, dtype: type, rows: np.ndarray | None = None) -> np.ndarray:
+    def _packed(self, dtype: type, rows: np.ndarray | None = None) -> Any:
         """Rows as the tile wants them; all of them are packed once."""
         assert self._tiled
         if rows is not None:
@@ -302,7 +304,7 @@ class Gram:
             self._panels[dtype] = self._tiled.pack(dtype, None, self.threads)
         return self._panels[dtype]
 
-    def _lefts(self, dtype: type, rows: np.ndarray | None) -> Iterator[tuple[slice, np.ndarray]]:
+    def _lefts(self, dtype: type, rows: np.ndarray | None) -> Iterator[tuple[slice, Any]]:
         """Rows as the tile wants them: at once, or in parts if that were a wider copy of X."""
         n = self.n if rows is None else len(rows)
         if np.dtype(dtype).itemsize <= self.X.dtype.itemsize:
@@ -314,7 +316,8 @@ class Gram:
 
     def _parts(self, n: int) -> list[slice]:
         """So many of n rows at a time that they have about TILE_ENTRIES entries."""
-        step = max(64, TILE_ENTRIES // self.X.shape[1])
+        assert self._tiled
+        step = max(64, int(TILE_ENTRIES / self._tiled.width))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
     def _evaluate(self, i: np.ndarray, j: np.ndarray, dtype: type) -> np.ndarray:

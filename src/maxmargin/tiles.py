@@ -84,11 +84,10 @@ def pack(
     centre: np.ndarray | None = None,
     numbers: np.ndarray | None = None,
     threads: int = 1,
-    wide: int = 1,
 ) -> np.ndarray:
     """Panels of the left rows (x, ‖x‖², 1), after x is moved by −centre; zeros fill the last one.
 
-    All rows of X, or those with the given numbers; `wide` times as many in a panel as LANES says.
+    All rows of X, or those with the given numbers.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def pack(
            [ 1.,  1.]])
     """
     numbers = np.arange(len(X)) if numbers is None else numbers
-    n, d, lanes = len(numbers), X.shape[1], wide * LANES[np.dtype(dtype).itemsize]
+    n, d, lanes = len(numbers), X.shape[1], LANES[np.dtype(dtype).itemsize]
     panels = aligned((-(-n // lanes), d + 2, lanes), dtype)
     _lay_rows(X, numbers, centre, (1.0, 0.0, 1.0, 1.0, 0.0), panels.transpose(0, 2, 1), threads)
     return panels

@@ -1,8 +1,9 @@
-"""Which fused tile computes a kernel on given rows, if one does: the dense or the sparse one.
+"""Which fused tile computes a kernel on given rows, if one does: for dense, sparse or long rows.
 
-Both offer the same: `pack` left rows and `expand` right rows (all, or those with the given
-numbers), then a `block` of k(x, z), the `square` of rows with themselves, or the product of a block
-with coefficients, `dot`. Left rows may also be of another array: `pack_other`.
+All offer the same: `pack` left rows and `expand` right rows (all, or those with the given numbers),
+then a `block` of k(x, z), the `square` of rows with themselves, or the product of a block with
+coefficients, `dot`. Rows of another array are laid out `like` these. Left rows take the room of
+`width` numbers each, and know their `squared_norms`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from maxmargin import sparse_tiles, tiles
+from maxmargin import list_tiles, sparse_tiles, tiles
 from maxmargin.kernels import Kernel
 from maxmargin.tiles import Form
-from maxmargin.vectors import WIDE
 
 SPARSE = 0.3  # share of entries that are not zero, up to which sparse rows are the faster ones
-LONGEST = 4096  # columns; sparse left rows are laid out in full
+LONGEST = 4096  # columns of sparse left rows that are laid out in full, and stay in the cache
+SPARSE_IF_LONG = 0.1
 HARMLESS = 100.0  # −t up to which rows may stay where they are, off their centre
 
 
@@ -32,17 +33,19 @@ class Dense:
     form: Form
     centre: np.ndarray | None
 
+    @property
+    def width(self) -> float:
+        return self.X.shape[1] + 2
+
+    def squared_norms(self, left: Any) -> np.ndarray:
+        return left[:, -2].ravel()
+
     def like(self, X: Any) -> Dense:
         """Other rows, laid out in the same way."""
         return Dense(X, self.form, self.centre)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
-        return self.pack_other(self.X, dtype, numbers, threads)
-
-    def pack_other(
-        self, X: np.ndarray, dtype: type, numbers: np.ndarray | None, threads: int
-    ) -> np.ndarray:
-        return tiles.pack(X, dtype, self.centre, numbers, threads)
+        return tiles.pack(self.X, dtype, self.centre, numbers, threads)
 
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
         return tiles.expand(self.X, self.form, dtype, self.centre, numbers, threads)
@@ -64,20 +67,19 @@ class Sparse:
     X: sp.csr_array
     form: Form
 
+    @property
+    def width(self) -> float:
+        return self.X.shape[1] + 2
+
+    def squared_norms(self, left: Any) -> np.ndarray:
+        return left[:, -2].ravel()
+
     def like(self, X: Any) -> Sparse:
         """Other rows, laid out in the same way."""
-        compressed = X if sp.issparse(X) else sparse_tiles.compress(X, 1.0)
-        return Sparse(canonical(compressed), self.form)
+        return Sparse(compressed(X), self.form)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
-        return self.pack_other(self.X, dtype, numbers, threads)
-
-    def pack_other(
-        self, X: Any, dtype: type, numbers: np.ndarray | None, threads: int
-    ) -> np.ndarray:
-        if sp.issparse(X):
-            return sparse_tiles.pack(canonical(X), dtype, numbers, threads)
-        return tiles.pack(X, dtype, None, numbers, threads, WIDE)
+        return sparse_tiles.pack(self.X, dtype, numbers, threads)
 
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> sparse_tiles.Rows:
         return sparse_tiles.expand(self.X, self.form, dtype, numbers, threads)
@@ -92,25 +94,63 @@ class Sparse:
         return sparse_tiles.dot(left, right, self.form, coef, threads)
 
 
-def tiling(kernel: Kernel, X: Any, threads: int = 1) -> Dense | Sparse | None:
+@dataclass(frozen=True)
+class Long:
+    """Sparse rows of so many columns that most of these are not worth a place in every row."""
+
+    X: sp.csr_array
+    form: Form
+    common: np.ndarray
+
+    @property
+    def width(self) -> float:
+        return self.common.max() + 3 + self.X.nnz / self.X.shape[0]
+
+    def squared_norms(self, left: Any) -> np.ndarray:
+        return left.full[:, -2].ravel()
+
+    def like(self, X: Any) -> Long:
+        """Other rows, laid out in the same way."""
+        return Long(compressed(X), self.form, self.common)
+
+    def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> list_tiles.Left:
+        return list_tiles.pack(self.X, self.common, dtype, numbers, threads)
+
+    def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> list_tiles.Rows:
+        return list_tiles.expand(self.X, self.common, self.form, dtype, numbers, threads)
+
+    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return list_tiles.block(left, right, self.form, out, threads)
+
+    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return list_tiles.square(left, right, self.form, out, threads)
+
+    def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
+        return list_tiles.dot(left, right, self.form, coef, threads)
+
+
+Tiling = Dense | Sparse | Long
+
+
+def tiling(kernel: Kernel, X: Any, threads: int = 1) -> Tiling | None:
     """The rows of X as a tile takes them; None if no tile computes this kernel on them."""
     form = tiles.form(kernel)
     if form is None or X.dtype not in (np.float32, np.float64) or 0 in X.shape:
         return None
-    short = X.shape[1] <= LONGEST
+    is_long = X.shape[1] > LONGEST
     if sp.issparse(X):
-        return Sparse(canonical(X), form) if short else None
-    compressed = sparse_tiles.compress(X, SPARSE, threads) if short else None
-    if compressed is not None and (
-        not form.square or -form.square * row_norms(compressed, squared=True).max() <= HARMLESS
-    ):
-        return Sparse(compressed, form)
-    return Dense(X, form, X.mean(axis=0, dtype=np.float64) if form.square else None)
+        rows = compressed(X)
+    else:
+        rows = sparse_tiles.compress(X, SPARSE_IF_LONG if is_long else SPARSE, threads)
+        far = rows is not None and -form.square * row_norms(rows, squared=True).max() > HARMLESS
+        if rows is None or far:
+            return Dense(X, form, X.mean(axis=0, dtype=np.float64) if form.square else None)
+    return Long(rows, form, list_tiles.common_columns(rows)) if is_long else Sparse(rows, form)
 
 
-def canonical(X: Any) -> sp.csr_array:
+def compressed(X: Any) -> sp.csr_array:
     """X as CSR in which no entry is listed twice."""
-    X = sp.csr_array(X)
+    X = sp.csr_array(X) if sp.issparse(X) else sparse_tiles.compress(X, 1.0)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

@@ -120,7 +120,7 @@ class Nystroem(KernelFeatures):
         self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
         self._n_features_out = int(kept.sum())
         self._tiling = tiling(self.kernel_, self.landmarks_)
-        self._panels: dict[type, np.ndarray] = {}
+        self._panels: dict[type, Any] = {}
         if self._tiling:
             self._panels = {kind: self._tiling.pack(kind, None, 1) for kind in KINDS}
 
