@@ -71,7 +71,7 @@ def _values(beta, gradient, linear, lower, upper, group, sums, sides, offsets):
         residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
         quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
         slope += beta[i] * linear[i]
-        if np.isinf(lower[i]) or np.isinf(upper[i]):
+        if lower[i] == -np.inf or upper[i] == np.inf:
             here = 1.0 - residual / linear[i]
             margin = here if here < margin else margin
         else:

@@ -133,7 +133,7 @@ class DualProblem:
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
-        up, down, *_, b = self.sides(beta, gradient)
+        up, down, b = self.sides(beta, gradient)
         if not self.n_groups:
             b = np.zeros(1)
         raise_from = (np.minimum(up, b) - margin)[self.group]
@@ -156,41 +156,39 @@ class DualProblem:
         return survey(beta, gradient, *bounds, sides), sides
 
 
-SIDES = 5
+SIDES = 3
 
 
 @compiled()
 def survey(beta, gradient, lower, upper, group, n_groups, sides):
-    """The worst violation; and in `sides`, for each group,
+    """The worst violation; and what each group wants.
 
-    the largest −G that can go up, the smallest that can go down, the sum of those that can do
-    either, their number, and b: their mean, or the middle of the extremes there are.
-
-    A group violates by the distance of its extremes, variables without groups by theirs from 0.
+    `sides` has the largest −G that can go up, the smallest that can go down, and b: the mean of
+    those that can do either, or else the middle of the two extremes, if there are any. A group
+    violates by the distance of its extremes, variables without groups by theirs from 0.
     """
-    for g in range(sides.shape[1]):
-        sides[0, g], sides[1, g], sides[2, g], sides[3, g] = -np.inf, np.inf, 0.0, 0.0
-    for i in range(len(beta)):
-        g, wish = group[i], -gradient[i]
-        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
-        if rises and wish > sides[0, g]:
-            sides[0, g] = wish
-        if falls and wish < sides[1, g]:
-            sides[1, g] = wish
-        if rises and falls:
-            sides[2, g] += wish
-            sides[3, g] += 1
     worst = 0.0
     for g in range(sides.shape[1]):
-        up, down, total, count = sides[0, g], sides[1, g], sides[2, g], sides[3, g]
+        up, down, total, count = -np.inf, np.inf, 0.0, 0.0
+        for i in range(len(beta)):
+            if group[i] == g:
+                wish, rises, falls = -gradient[i], beta[i] < upper[i], beta[i] > lower[i]
+                if rises and wish > up:
+                    up = wish
+                if falls and wish < down:
+                    down = wish
+                if rises and falls:
+                    total += wish
+                    count += 1.0
+        sides[0, g], sides[1, g] = up, down
+        gap = up - down if n_groups else (up if up > -down else -down)
+        if gap > worst:
+            worst = gap
         if not count:
             total += up if abs(up) < np.inf else 0.0
             total += down if abs(down) < np.inf else 0.0
             count = 2.0 if abs(up) < np.inf and abs(down) < np.inf else 1.0
-        sides[4, g] = total / count
-        gap = up - down if n_groups else (up if up > -down else -down)
-        if gap > worst:
-            worst = gap
+        sides[2, g] = total / count
     return worst
 
 
