@@ -25,15 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.compiled import compiled
-from maxmargin.problem import (
-    SIDES,
-    DualProblem,
-    Solution,
-    Status,
-    find_offsets,
-    find_sides,
-    worst_violation,
-)
+from maxmargin.problem import SIDES, DualProblem, Solution, Status, survey
 
 
 class Values(NamedTuple):
@@ -57,11 +49,10 @@ def values(
     `quadratic` is ½‖w‖² of the model and ½βᵀKβ where w is not Σ β_i φ(x_i) to the last digit; the
     gradient is then that of w.
     """
-    p, implied = problem, offsets is None
-    b = np.empty(p.n_groups) if offsets is None else offsets
-    sides = np.empty((max(p.n_groups, 1), SIDES))
+    p, sides = problem, np.empty((SIDES, max(problem.n_groups, 1)))
+    b = sides[-1, : p.n_groups] if offsets is None else offsets
     slope, of_beta, loss, margin, violation = _values(
-        beta, gradient, p.linear, p.lower, p.upper, p.group, p.sums, sides, b, implied
+        beta, gradient, p.linear, p.lower, p.upper, p.group, p.sums, sides, b
     )
     of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
     primal = of_model + loss
@@ -71,25 +62,23 @@ def values(
 
 
 @compiled()
-def _values(beta, gradient, linear, lower, upper, group, sums, sides, offsets, implied):
+def _values(beta, gradient, linear, lower, upper, group, sums, sides, offsets):
     """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation."""
     n_groups = len(sums)
-    find_sides(beta, gradient, lower, upper, group, sides)
-    if implied:
-        find_offsets(sides, offsets)
+    violation = survey(beta, gradient, lower, upper, group, n_groups, sides)
     quadratic, slope, loss, margin = 0.0, 0.0, 0.0, np.inf
     for i in range(len(beta)):
         residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
         quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
         slope += beta[i] * linear[i]
-        if np.isinf(lower[i]) or np.isinf(upper[i]):
+        if lower[i] == -np.inf or upper[i] == np.inf:
             here = 1.0 - residual / linear[i]
             margin = here if here < margin else margin
         else:
             loss -= residual * (upper[i] if residual < 0 else lower[i])
     for g in range(n_groups):
         loss += offsets[g] * sums[g]
-    return slope, quadratic, loss, margin, worst_violation(sides, n_groups)
+    return slope, quadratic, loss, margin, violation
 
 
 def best_offset(problem: DualProblem, gradient: np.ndarray) -> float:

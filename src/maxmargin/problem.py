@@ -129,12 +129,13 @@ class DualProblem:
 
     def violation(self, beta: np.ndarray, gradient: np.ndarray) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        return worst_violation(self.sides(beta, gradient), self.n_groups)
+        return self._survey(beta, gradient)[0]
 
     def contenders(self, beta: np.ndarray, gradient: np.ndarray, margin: float) -> np.ndarray:
         """The variables that violate or are extreme, or might with gradients off by `margin`."""
-        up, down = self.sides(beta, gradient)[:, :2].T
-        b = self.offsets(beta, gradient) if self.n_groups else np.zeros(1)
+        up, down, b = self.sides(beta, gradient)
+        if not self.n_groups:
+            b = np.zeros(1)
         raise_from = (np.minimum(up, b) - margin)[self.group]
         lower_from = (np.maximum(down, b) + margin)[self.group]
         wants_up = (beta < self.upper) & (-gradient >= raise_from)
@@ -143,64 +144,52 @@ class DualProblem:
 
     def offsets(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
-        offsets = np.empty(self.n_groups)
-        find_offsets(self.sides(beta, gradient), offsets)
-        return offsets
+        return self.sides(beta, gradient)[-1, : self.n_groups]
 
     def sides(self, beta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """What each group wants, as `find_sides` tells; of all together if there is none."""
-        sides = np.empty((max(self.n_groups, 1), SIDES))
-        find_sides(beta, gradient, self.lower, self.upper, self.group, sides)
-        return sides
+        """What each group wants, as `survey` tells; of all together if there is none."""
+        return self._survey(beta, gradient)[1]
+
+    def _survey(self, beta: np.ndarray, gradient: np.ndarray) -> tuple[float, np.ndarray]:
+        sides = np.empty((SIDES, max(self.n_groups, 1)))
+        bounds = self.lower, self.upper, self.group, self.n_groups
+        return survey(beta, gradient, *bounds, sides), sides
 
 
-SIDES = 4
+SIDES = 3
 
 
 @compiled()
-def find_sides(beta, gradient, lower, upper, group, sides):
-    """What each group wants.
+def survey(beta, gradient, lower, upper, group, n_groups, sides):
+    """The worst violation; and what each group wants.
 
-    The largest −G that can go up, the smallest that can go down, the sum of those that can do
-    either, and their number.
+    `sides` has the largest −G that can go up, the smallest that can go down, and b: the mean of
+    those that can do either, or else the middle of the two extremes, if there are any. A group
+    violates by the distance of its extremes, variables without groups by theirs from 0.
     """
-    for g in range(len(sides)):
-        sides[g, 0], sides[g, 1], sides[g, 2], sides[g, 3] = -np.inf, np.inf, 0.0, 0.0
-    for i in range(len(beta)):
-        g, wish = group[i], -gradient[i]
-        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
-        if rises and wish > sides[g, 0]:
-            sides[g, 0] = wish
-        if falls and wish < sides[g, 1]:
-            sides[g, 1] = wish
-        if rises and falls:
-            sides[g, 2] += wish
-            sides[g, 3] += 1
-
-
-@compiled()
-def worst_violation(sides, n_groups):
-    """The largest of the distances between the extremes, or from them to 0 without a group."""
     worst = 0.0
-    for g in range(len(sides)):
-        up, down = sides[g, 0], sides[g, 1]
+    for g in range(sides.shape[1]):
+        up, down, total, count = -np.inf, np.inf, 0.0, 0.0
+        for i in range(len(beta)):
+            if group[i] == g:
+                wish, rises, falls = -gradient[i], beta[i] < upper[i], beta[i] > lower[i]
+                if rises and wish > up:
+                    up = wish
+                if falls and wish < down:
+                    down = wish
+                if rises and falls:
+                    total += wish
+                    count += 1.0
+        sides[0, g], sides[1, g] = up, down
         gap = up - down if n_groups else (up if up > -down else -down)
         if gap > worst:
             worst = gap
-    return worst
-
-
-@compiled()
-def find_offsets(sides, offsets):
-    """The mean −G over free variables; if none is, the middle of the extremes there are."""
-    for g in range(len(offsets)):
-        up, down, total, count = sides[g, 0], sides[g, 1], sides[g, 2], sides[g, 3]
         if not count:
-            total, count = 0.0, 0.0
-            for end in (up, down):
-                if np.isfinite(end):
-                    total, count = total + end, count + 1.0
-        offsets[g] = total / max(count, 1.0)
+            total += up if abs(up) < np.inf else 0.0
+            total += down if abs(down) < np.inf else 0.0
+            count = 2.0 if abs(up) < np.inf and abs(down) < np.inf else 1.0
+        sides[2, g] = total / count
+    return worst
 
 
 @dataclass(frozen=True)

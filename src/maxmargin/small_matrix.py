@@ -2,7 +2,7 @@
 
 SMO asks for the rows of the variables it moves, which are not many more than the support vectors.
 The other rows are never computed, nor is their memory touched. Compiled loops take the matrix as
-`parts` and read it by `row`; so one loop serves this matrix and one that is all there.
+`parts` and say which rows they `need`; so one loop serves this matrix and one that is all there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from maxmargin.resources import large_array
 from maxmargin.tiles import apply
 from maxmargin.vectors import aligned, multiply
 
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int | None]
+# How rows are made: which are there, panels and right rows as in `tiles`, room for t, the power.
+Maker = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int | None]
+Parts = tuple[np.ndarray, Maker | None]
 
 
 class SmallMatrix:
@@ -33,16 +35,17 @@ class SmallMatrix:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self._K, self._made, self._panels, *_ = parts
+        self._K, self._maker = parts
 
     @property
     def evaluations(self) -> int:
         """Entries computed so far."""
-        return len(self._K) * int(np.count_nonzero(self._made))
+        rows = np.count_nonzero(self._maker[0]) if self._maker else len(self._K)
+        return len(self._K) * int(rows)
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """K, in which at least the rows with these numbers are there."""
-        if len(self._panels):
+        if self._maker:
             make(self.parts, numbers)
         return self._K
 
@@ -59,38 +62,40 @@ def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) 
         large_array((n, n), np.float64),
         aligned((panels.shape[0] * panels.shape[2],), np.float64),
     )
-    return K, np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), t, power
+    return K, (np.zeros(n, bool), panels, right.reshape(-1, right.shape[-1]), t, power)
 
 
 def entire(K: np.ndarray) -> Parts:
     """A matrix that is all there."""
-    nothing = np.empty((0, 1), K.dtype)
-    return K, np.ones(len(K), bool), nothing[:, :, None], nothing, np.empty(0, K.dtype), None
+    return K, None
 
 
 @inner()
-def row(matrix, i):
-    """K_i, computed if it is not there."""
-    K, made, panels, right, t, power = matrix
-    if not made[i]:
-        for p in range(len(panels)):
-            multiply(right, i, panels, p, t, p * panels.shape[2])
-        apply(power, t[: len(K)], K[i])
-        made[i] = True
-    return K[i]
+def need(K, maker, i):
+    """Compute row i if it is not there. Without a maker nothing of that is even compiled."""
+    if maker is not None:
+        made, panels, right, t, power = maker
+        if not made[i]:
+            for p in range(len(panels)):
+                multiply(right, i, panels, p, t, p * panels.shape[2])
+            apply(power, t[: len(K)], K[i])
+            made[i] = True
 
 
 @compiled()
 def combine(matrix, numbers, coef, out):
     """out += Σ_k coef_k K_i over the rows i with these numbers."""
+    K, maker = matrix
     for k in range(len(numbers)):
-        line, value = row(matrix, numbers[k]), coef[k]
+        i, value = numbers[k], coef[k]
+        need(K, maker, i)
         for c in range(len(out)):
-            out[c] += value * line[c]
+            out[c] += value * K[i, c]
 
 
 @compiled()
 def make(matrix, numbers):
     """Compute those of the rows with these numbers that are not there."""
+    K, maker = matrix
     for i in numbers:
-        row(matrix, i)
+        need(K, maker, i)

@@ -72,7 +72,8 @@ class Perceptron(OnlineClassifier):
         self._b = np.zeros(len(self.classes_))
 
     def _epoch(self, X: Any, labels: np.ndarray, weights: np.ndarray, *, again: bool) -> int:
-        return epoch(*Rows(X).parts, labels, weights, self._W, self._b, float(self.fit_intercept))
+        model = self._W, self._b, float(self.fit_intercept)
+        return epoch(*Rows(X).parts, labels, weights, *model, np.empty(len(self._b)))
 
     def _scores(self, X: Any) -> np.ndarray:
         return safe_sparse_dot(X, self._W.T, dense_output=True) + self._b
@@ -98,15 +99,16 @@ class Perceptron(OnlineClassifier):
 
 
 @compiled()
-def epoch(data, indices, indptr, labels, weights, W, b, one):
-    """The loop of `online` over all rows; returns the mistakes."""
+def epoch(data, indices, indptr, labels, weights, W, b, one, scores):
+    """The loop of `online` over all rows; returns the mistakes. `scores` is room for one row's."""
     mistakes = 0
-    scores = np.empty(len(b))
     for i in range(len(labels)):
         y, weight = labels[i], weights[i]
         for k in range(len(b)):
             scores[k] = row_dot(data, indices, indptr, i, W[k]) + b[k]
-        rivals = np.sum(scores >= scores[y]) - 1
+        rivals = -1
+        for k in range(len(b)):
+            rivals += scores[k] >= scores[y]
         if weight == 0 or rivals == 0:
             continue
         mistakes += 1

@@ -21,7 +21,7 @@ rounding in here costs accuracy of this block's answer only, and the next block 
 import numpy as np
 
 from maxmargin.compiled import compiled, inner
-from maxmargin.small_matrix import row
+from maxmargin.small_matrix import need
 from maxmargin.solvers.pair import curvature, take_pair
 from maxmargin.vectors import larger
 
@@ -48,27 +48,28 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
 
 @compiled(fastmath={"contract"})
 def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
-    i = j = np.int64(0)  # the type that `_find` returns: `row` is compiled once
+    i = j = np.int64(0)  # the type that `_find` returns: `need` is compiled once
     t, steps = 0.0, 0
-    real = G.dtype.type
+    (K, maker), real = matrix, G.dtype.type
     while True:
         worst, g, highest = real(tol), -1, real(0)
-        row_i, row_j = row(matrix, i), row(matrix, j)
+        need(K, maker, i)
+        need(K, maker, j)
         for h in range(len(up)):
-            top, bottom = _move(real(t), row_i, row_j, G, up[h], down[h], score[h])
+            top, bottom = _move(real(t), K[i], K[j], G, up[h], down[h], score[h])
             t = 0.0  # moved once, in the first group's pass
             if top - bottom > worst:
                 worst, g, highest = top - bottom, h, top
         if g < 0 or steps == max_steps:
             break
         i = _find(highest, score[g], place)
-        row_i = row(matrix, i)
-        gain = _partners(row_i, diagonal, G, down[g], i, score[g])
+        need(K, maker, i)
+        gain = _partners(K[i], diagonal, G, down[g], i, score[g])
         if gain == 0:
             break
         j = _find(gain, score[g], place)
         before_i, before_j = beta[i], beta[j]
-        a = curvature(diagonal[i], diagonal[j], row_i[j])
+        a = curvature(diagonal[i], diagonal[j], K[i, j])
         t = take_pair(i, j, a, G, beta, lower, upper)
         if beta[i] == before_i and beta[j] == before_j:
             break
@@ -107,9 +108,10 @@ def _partners(row, diagonal, G, down, i, score):
 @inner()
 def _find(value, score, place):
     """The first place of a value that is there."""
-    first = np.int32(len(score))
+    first = nowhere = np.int32(len(score))
     for k in range(len(score)):
-        first = min(first, place[k] if score[k] == value else np.int32(len(score)))
+        here = place[k] if score[k] == value else nowhere
+        first = here if here < first else first  # as `min` would, which takes longer to compile
     return np.int64(first)
 
 
@@ -117,23 +119,24 @@ def _find(value, score, place):
 def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
     i = j = np.int64(0)
     move_i, move_j, steps = 0.0, 0.0, 0
-    real, score = G.dtype.type, score[0]
+    (K, maker), real, score = matrix, G.dtype.type, score[0]
     while True:
-        rows = row(matrix, i), row(matrix, j)
+        need(K, maker, i)
+        need(K, maker, j)
         worst, gain = _shift(
-            real(move_i), rows[0], real(move_j), rows[1], G, diagonal, up[0], down[0], score
+            real(move_i), K[i], real(move_j), K[j], G, diagonal, up[0], down[0], score
         )
         if worst <= tol or steps == max_steps:
             break
         i = _find(gain, score, place)
-        row_i = row(matrix, i)
-        j = _find(_companions(row_i, diagonal, G, up[0], down[0], i, score), score, place)
+        need(K, maker, i)
+        j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
         if i == j:  # no other has anything to add
             alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
             move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
         else:
-            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], row_i[j], box)
+            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
             beta[k] = min(max(beta[k] + move, lower[k]), upper[k])

@@ -206,7 +206,8 @@ def sweeps(
             break
         if active == 0:  # all sit at bounds, and the offset is still on its way
             active, m["highest"], m["lowest"] = len(order), np.inf, -np.inf
-            order[:] = np.arange(len(order))
+            for k in range(len(order)):
+                order[k] = k
     m["offset"], m["total"], m["mean_score"], m["active"] = offset, total, mean_score, active
     return visited
 

@@ -43,17 +43,19 @@ def minimise_on_face(
     slope = some.scores(rows.combine(beta)) - problem.y[inside] + q * x
     slope += problem.loss.epsilon * np.sign(x)
     rounding = 1e-14 * float(np.abs(slope).max() + np.abs(problem.y[inside]).max())
-    box, w = (lower[inside], upper[inside]), np.empty(rows.d)
-    descend(*some.parts, x, slope, q, *box, problem.fit_intercept, w, remaining, rounding)
+    box, free = (lower[inside], upper[inside]), np.ones(len(x), bool)
+    room = np.zeros(len(x)), np.empty(rows.d)
+    descend(*some.parts, x, slope, q, *box, problem.fit_intercept, free, *room, remaining, rounding)
     beta = beta.copy()
     beta[inside] = x
     return beta
 
 
 @compiled()
-def descend(data, indices, indptr, x, slope, q, lower, upper, centred, w, remaining, rounding):
-    """The loop of the module's page: changes x and its slope; w is room for Xᵀp."""
-    free, p = np.ones(len(x), np.bool_), np.zeros(len(x))
+def descend(
+    data, indices, indptr, x, slope, q, lower, upper, centred, free, p, w, remaining, rounding
+):
+    """The loop of the module's page: changes x and its slope; p and w are room for p and Xᵀp."""
     enough, last = -1.0, np.inf
     for _ in range(STEPS):
         mean, count = 0.0, 0

@@ -17,8 +17,8 @@ import numpy as np
 
 from maxmargin.compiled import compiled, inner
 from maxmargin.gram import Gram
-from maxmargin.problem import SIDES, DualProblem, Solution, find_sides, worst_violation
-from maxmargin.small_matrix import row
+from maxmargin.problem import SIDES, DualProblem, Solution, survey
+from maxmargin.small_matrix import need
 
 MOST_ROWS, MOST_FREE = 1024, 200
 ROUNDS = 10
@@ -42,7 +42,7 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         np.arange(gram.n) if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
-        *(np.empty((room + p.n_groups + 2, room)), np.empty((groups, SIDES))),
+        *(np.empty((room + p.n_groups + 2, room)), np.empty((SIDES, groups))),
         np.empty((groups, 2), np.int64),
     )
     offsets = p.offsets(best[0], best[1])
@@ -58,7 +58,7 @@ def sharpen(
     beta, gradient, best, product, free, F, space, sides, worst,
 ):  # fmt: skip
     """best = the β of least violation that the active-set method comes to, and its gradient."""
-    room = len(F)
+    (K, maker), room = matrix, len(F)
     A, inverse, right = space[:room], space[room], space[room + 1 :]
     least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
     keep(beta, gradient, best)
@@ -67,8 +67,8 @@ def sharpen(
         if least <= SETTLED * largest(gradient) or m == 0 or m > len(F):
             break
         for k in range(m):
-            row(matrix, rows[F[k]])
-        newton_step(matrix[0], rows, group, n_groups, gradient, F, m, A, inverse, right)
+            need(K, maker, rows[F[k]])
+        newton_step(K, rows, group, n_groups, gradient, F, m, A, inverse, right)
         share = 1.0
         for k in range(m):
             share = min(share, way_to_go(F[k], right[0, k], beta, lower, upper))
@@ -78,7 +78,7 @@ def sharpen(
                 beta[i], free[i] = upper[i] if delta > 0 else lower[i], False
             else:
                 beta[i] += share * delta
-        bring_gradient(matrix, rows, linear, beta, product, gradient)
+        bring_gradient(K, maker, rows, linear, beta, product, gradient)
         violation = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
         rounding = share == 1 and violation > 0.1 * least
         for g in range(len(worst)):
@@ -130,15 +130,15 @@ def way_to_go(i, delta, beta, lower, upper):
 
 
 @inner()
-def bring_gradient(matrix, rows, linear, beta, product, gradient):
+def bring_gradient(K, maker, rows, linear, beta, product, gradient):
     """G = Kβ + p."""
     for c in range(len(product)):
         product[c] = 0.0
     for i in range(len(beta)):
         if beta[i] != 0:
-            line, value = row(matrix, rows[i]), beta[i]
+            need(K, maker, rows[i])
             for c in range(len(product)):
-                product[c] += value * line[c]
+                product[c] += beta[i] * K[rows[i], c]
     for i in range(len(beta)):
         gradient[i] = product[rows[i]] + linear[i]
 
@@ -146,16 +146,16 @@ def bring_gradient(matrix, rows, linear, beta, product, gradient):
 @inner()
 def worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst):
     """The worst violation; and of each group the variable to raise and the one to lower."""
-    for g in range(len(sides)):
+    for g in range(len(worst)):
         worst[g, 0] = worst[g, 1] = 0
-    find_sides(beta, gradient, lower, upper, group, sides)
+    violation = survey(beta, gradient, lower, upper, group, n_groups, sides)
     for i in range(len(beta)):
         g = group[i]
-        if beta[i] < upper[i] and -gradient[i] == sides[g, 0]:
+        if beta[i] < upper[i] and -gradient[i] == sides[0, g]:
             worst[g, 0] = i
-        if beta[i] > lower[i] and -gradient[i] == sides[g, 1]:
+        if beta[i] > lower[i] and -gradient[i] == sides[1, g]:
             worst[g, 1] = i
-    return worst_violation(sides, n_groups)
+    return violation
 
 
 @inner()

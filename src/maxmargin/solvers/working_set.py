@@ -61,7 +61,7 @@ def worst_violators(state: State, count: int, tol: float) -> np.ndarray:
     """
     p, beta, wish = state.problem, state.beta, -state.gradient
     n_groups = max(p.n_groups, 1)
-    up, down = p.sides(beta, state.gradient)[:, :2].T
+    up, down = p.sides(beta, state.gradient)[:2]
     if p.n_groups == 0:
         up, down = np.zeros(1), np.zeros(1)
     each = max(1, count // (2 * n_groups))
