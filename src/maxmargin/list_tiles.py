@@ -25,7 +25,7 @@ from maxmargin.vectors import aligned
 COMMON = 6
 GROUP = 1 << 14  # bytes of t
 NONE = np.uint32(0xFFFFFFFF)  # no list
-TOGETHER = 24  # right rows whose entries are added up in the dtype of the tile, before float64
+FEW = 24
 
 
 class Left(NamedTuple):
@@ -128,8 +128,8 @@ def expand(
     stops = np.cumsum(room)
     columns, values = np.empty(room.sum(), np.int32), np.empty(room.sum(), dtype)
     rows = Rows(stops - room, np.empty_like(stops), stops, columns, values)
-    factors = np.array(form[1:])
-    copy = partial(_copy, Z.indptr, Z.indices, Z.data, numbers, common, factors, rows)
+    of_common = common, common.max() + 1, np.array(form[1:])
+    copy = partial(_copy, Z.indptr, Z.indices, Z.data, numbers, *of_common, rows)
     run_split(copy, len(numbers), len(columns), threads)
     return rows
 
@@ -159,8 +159,8 @@ def dot(left: Left, rows: Rows, form: Form, coef: np.ndarray, threads: int = 1) 
     coef, sums = coef.astype(rows.values.dtype), {}
 
     def part(start: int, stop: int) -> None:
-        sums[start] = np.zeros(left.full[:, 0].shape)
-        weigh(left, rows, coef, form.power, start, stop, *space(left), sums[start])
+        few, sums[start] = np.zeros(left.full.shape[2], coef.dtype), np.zeros(left.full[:, 0].shape)
+        weigh(left, rows, coef, form.power, start, stop, *space(left), few, sums[start])
 
     run_split(part, len(coef), _work(left, rows), threads)
     return np.sum([sums[start] for start in sorted(sums)], axis=0).ravel()
@@ -215,10 +215,9 @@ def _lay(indptr, indices, data, numbers, common, list_of, left, start, stop):
 
 
 @compiled()
-def _copy(indptr, indices, data, numbers, common, factors, rows, start, stop):
+def _copy(indptr, indices, data, numbers, common, d, factors, rows, start, stop):
     starts, middles, stops, columns, values = rows
     scale, square, offset = factors
-    d = common.max() + 1
     for r in range(start, stop):
         front, back, norm = starts[r] + 2, stops[r], 0.0
         for k in range(indptr[numbers[r]], indptr[numbers[r] + 1]):
@@ -263,20 +262,22 @@ def _multiply(left, g, list_of, rows, j, t):
 
 
 @compiled(fastmath={"contract"})
-def weigh(left, rows, coef, power, start, stop, list_of, t, y, out):
-    """out[g, i] += Σ coef_j k(x, z_j) over start ≤ j < stop, for row i of group g."""
-    sums = np.zeros_like(t)
+def weigh(left, rows, coef, power, start, stop, list_of, t, y, few, out):
+    """out[g, i] += Σ coef_j k(x, z_j) over start ≤ j < stop, for row i of group g.
+
+    Sums over few rows are taken in the dtype of the tile, sums of those in float64.
+    """
     for g in range(len(out)):
         _open(left, g, list_of, True)
         for j in range(start, stop):
             _multiply(left, g, list_of, rows, j, t)
             apply(power, t, y)
             for i in range(t.size):
-                sums[i] += coef[j] * y[i]
-            if (j - start) % TOGETHER == TOGETHER - 1 or j == stop - 1:
+                few[i] += coef[j] * y[i]
+            if (j - start) % FEW == FEW - 1 or j == stop - 1:
                 for i in range(t.size):
-                    out[g, i] += sums[i]
-                    sums[i] = 0
+                    out[g, i] += few[i]
+                    few[i] = 0
         _open(left, g, list_of, False)
 
 
@@ -291,5 +292,7 @@ def fill(left, rows, power, half, start, stop, list_of, t, y, out):
             some = t[: min(n, j + 1 if half else n) - first]
             _multiply(left, g, list_of, rows, j, some)
             apply(power, some, y)
-            out[j, first : first + some.size] = y[: some.size]
+            line = out[j, first:]
+            for i in range(some.size):
+                line[i] = y[i]
         _open(left, g, list_of, False)
