@@ -29,6 +29,8 @@ from maxmargin.small_matrix import Parts, entire
 from maxmargin.solvers._inner import smo_block
 from maxmargin.solvers.base import Solver, State
 
+MANY = 4096  # variables of a block, of which K takes 64 MB: from there on, fewer violators
+
 
 @dataclass(frozen=True)
 class BlockSMO(Solver):
@@ -114,7 +116,8 @@ def working_set(
     """
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
-    size = min(max(smallest, int(1.6 * len(free))), largest, problem.size)
+    size = min(1.6 * len(free), max(MANY, 1.25 * len(free)))
+    size = min(max(smallest, int(size)), largest, problem.size)
     if size == problem.size:
         return np.arange(size), 0.0
     offsets = problem.offsets(beta, state.gradient)
