@@ -77,9 +77,10 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     low, high = (float(y.min()), float(y.max())) if whole and len(y) else (0.0, np.inf)
     if high - low <= len(y) and max(-low, high) < 2**53:  # few enough to count: no need to sort
         places = y.astype(np.int64) - int(low)
-        there = np.bincount(places) > 0
-        classes = (np.flatnonzero(there) + int(low)).astype(y.dtype)
-        labels = np.cumsum(there)[places] - 1
+        counts = np.bincount(places)
+        (there,) = counts.nonzero()
+        classes = (there + int(low)).astype(y.dtype)
+        labels = places if len(there) == len(counts) else np.searchsorted(there, places)
     else:
         classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:

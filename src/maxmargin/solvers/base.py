@@ -131,7 +131,7 @@ class Solver(ABC):
             state.watch = self._watch(state, observe)
         history: list[tuple] = []
         try:
-            if state.beta.any():
+            if np.count_nonzero(state.beta):
                 state.refresh()
             status, why = self._drive(state, history, observe)
         except KeyboardInterrupt:

@@ -52,8 +52,8 @@ class BlockSMO(Solver):
         """All variables at once; in blocks after all if many steps are not enough."""
         p, small = state.problem, state.problem.size <= self.smallest
         while True:
-            beta, gradient = state.beta.copy(), state.gradient.copy()
-            bounds, diagonal = (p.lower, p.upper, p.group, p.n_groups), state.gram.diagonal
+            beta, gradient, diagonal = state.beta.copy(), state.gradient, state.gram.diagonal
+            bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min((50 if small else 2) * p.size, state.most_steps - state.steps))
             steps = smo_block(matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most)
             if not steps:

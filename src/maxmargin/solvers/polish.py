@@ -17,7 +17,14 @@ import numpy as np
 
 from maxmargin.compiled import compiled, inner
 from maxmargin.gram import Gram
-from maxmargin.problem import SIDES, DualProblem, Solution, find_sides, worst_violation
+from maxmargin.problem import (
+    SIDES,
+    DualProblem,
+    Solution,
+    find_offsets,
+    find_sides,
+    worst_violation,
+)
 from maxmargin.small_matrix import row
 
 MOST_ROWS, MOST_FREE = 1024, 200
@@ -37,15 +44,15 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
         return solution
     room, groups = min(MOST_FREE, n_free + 4 * ROUNDS), max(p.n_groups, 1)
     beta, gradient, best = solution.beta.copy(), solution.gradient.copy(), np.empty((2, p.size))
+    offsets = np.empty(p.n_groups)
     sharpen(
         gram.matrix.parts,
         np.arange(gram.n) if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
         *(np.empty((room + p.n_groups + 2, room)), np.empty((groups, SIDES))),
-        np.empty((groups, 2), np.int64),
+        *(np.empty((groups, 2), np.int64), offsets),
     )
-    offsets = p.offsets(best[0], best[1])
     return replace(solution, beta=best[0], gradient=best[1], offsets=offsets)
 
 
@@ -55,9 +62,12 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
 @compiled()
 def sharpen(
     matrix, rows, linear, lower, upper, group, n_groups,
-    beta, gradient, best, product, free, F, space, sides, worst,
+    beta, gradient, best, product, free, F, space, sides, worst, offsets,
 ):  # fmt: skip
-    """best = the β of least violation that the active-set method comes to, and its gradient."""
+    """best = the β of least violation that the active-set method comes to, and its gradient.
+
+    The offsets are those that they imply.
+    """
     room = len(F)
     A, inverse, right = space[:room], space[room], space[room + 1 :]
     least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
@@ -91,6 +101,8 @@ def sharpen(
         if share == 1:
             for g in range(len(worst)):
                 free[worst[g, 0]] = free[worst[g, 1]] = True
+    find_sides(best[0], best[1], lower, upper, group, sides)
+    find_offsets(sides, offsets)
 
 
 @inner()
