@@ -64,8 +64,9 @@ def on_demand(n: int, panels: np.ndarray, right: np.ndarray, power: int | None) 
 
 def entire(K: np.ndarray) -> Parts:
     """A matrix that is all there."""
-    nothing = np.empty((0, 1), K.dtype)
-    return K, np.ones(len(K), bool), nothing[:, :, None], nothing, np.empty(0, K.dtype), None
+    nothing, made = np.empty((0, 1, 1), K.dtype), np.empty(len(K), bool)
+    made.fill(True)
+    return K, made, nothing, nothing[:, :, 0], nothing[:, 0, 0], None
 
 
 @inner()

@@ -121,9 +121,10 @@ def working_set(
         return np.arange(size), 0.0
     offsets = problem.offsets(beta, state.gradient)
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
-    chosen = np.zeros(problem.size, bool)
-    chosen[most(np.abs(residual), free, int(0.8 * size))] = True
     groups = range(max(problem.n_groups, 1))
+    chosen = np.zeros(problem.size, bool)
+    room = min(int(0.8 * size), size - 2 * len(groups))  # for one violator of each side at least
+    chosen[most(np.abs(residual), free, room)] = True
     each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):

@@ -38,13 +38,9 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     p = problem
     if gram.n > MOST_ROWS or gram.matrix is None:
         return solution
-    free = (solution.beta > p.lower) & (solution.beta < p.upper)
-    n_free = int(np.count_nonzero(free))
-    if not 0 < n_free <= MOST_FREE:
-        return solution
-    room, groups = min(MOST_FREE, n_free + 4 * ROUNDS), max(p.n_groups, 1)
+    room, groups = min(MOST_FREE, p.size), max(p.n_groups, 1)
     beta, gradient, best = solution.beta.copy(), solution.gradient.copy(), np.empty((2, p.size))
-    offsets = np.empty(p.n_groups)
+    free, offsets = np.empty(p.size, bool), np.empty(p.n_groups)
     sharpen(
         gram.matrix.parts,
         np.arange(gram.n) if p.rows is None else p.rows,
@@ -70,6 +66,8 @@ def sharpen(
     """
     room = len(F)
     A, inverse, right = space[:room], space[room], space[room + 1 :]
+    for i in range(len(beta)):
+        free[i] = lower[i] < beta[i] < upper[i]
     least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
     keep(beta, gradient, best)
     for _ in range(ROUNDS):
