@@ -82,6 +82,7 @@ class Gram:
         self._on_demand = isinstance(self._tiled, Dense) and not self._costly and self.n > FEW_ROWS
         self._small = ON_DEMAND_ROWS if self._on_demand else WHOLE_MATRIX_ROWS
         self._matrix: SmallMatrix | None = None
+        self._whole_of: Callable[[], np.ndarray] | None = None  # another matrix, if it is a part
 
     @property
     def evaluations(self) -> int:
@@ -107,6 +108,8 @@ class Gram:
     def _parts_of_matrix(self) -> Parts:
         if isinstance(self.kernel, Precomputed):
             return entire(np.require(self.X, np.float64, ["C", "W"]))
+        if self._whole_of:
+            return entire(self._whole_of())
         if self._on_demand and isinstance(self._tiled, Dense):
             left, right = self._packed(np.float64), self._tiled.expand(np.float64, None, 1)
             return on_demand(self.n, left, right, self._tiled.form.power)
@@ -136,9 +139,6 @@ class Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
         if isinstance(rows, slice):
             return self
-        if not self._on_demand and self.matrix is not None:
-            K = self.matrix.rows(rows).take(rows, 0).take(rows, 1)
-            return Gram(Precomputed(), K, threads=1)
         part = copy(self)
         part.n, part.threads, part.diagonal = len(rows), 1, self.diagonal[rows]
         if self._tiled:
@@ -153,7 +153,13 @@ class Gram:
         if part.n > self._small:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
+        elif self.n <= self._small and not self._on_demand:
+            part._whole_of = partial(self._square_of_matrix, rows)
         return part
+
+    def _square_of_matrix(self, rows: np.ndarray) -> np.ndarray:
+        assert self.matrix
+        return self.matrix.rows(rows).take(rows, 0).take(rows, 1)
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
         """K[i, j] for two arrays of row numbers."""

@@ -68,8 +68,11 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
     def _validate_param(cls, name: str, value: Any) -> None:
         validate_parameter_constraints(cls._parameter_constraints, {name: value}, cls.__name__)
 
-    # A number or a word that was valid once is valid: scikit-learn takes its time to find that.
-    _validate_plain_param = classmethod(lru_cache(1024, typed=True)(_validate_param.__func__))
+    @classmethod
+    @lru_cache(maxsize=1024, typed=True)
+    def _validate_plain_param(cls, name: str, value: Any) -> None:
+        """Once: a number or a word that was valid is valid, and scikit-learn takes its time."""
+        cls._validate_param(name, value)
 
     def _validate_params(self) -> None:
         """As in scikit-learn."""

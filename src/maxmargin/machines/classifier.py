@@ -177,7 +177,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             for task, where in zip(tasks, standing, strict=True)
         ]
         coef = self._scheme().scatter(splits, [beta for beta, _ in decoded], len(labels))
-        (support,) = coef.any(axis=0).nonzero()
+        support = np.flatnonzero(coef.any(axis=0))
         support = support[labels[support].argsort(kind="stable")]
         n_support = np.bincount(labels[support], minlength=len(self.classes_))
         return {

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 Products = Callable[[np.ndarray, np.ndarray], Sequence[np.ndarray]]
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """One binary problem: the rows it sees and their signs, +1 or −1."""
 
     name: str
@@ -61,7 +61,7 @@ class OneVersusOne:
         return f"{self.classes[a]} v {self.classes[b]}"
 
     def _places(self, splits: Sequence[Split]) -> list[tuple]:
-        """Where the coefficients of each problem are: of class a against b in line b − 1."""
+        """Where the coefficients of each problem are: those of class a against b in line b − 1."""
         if len(self.classes) == 2:
             return [(0, slice(None))]
         return [

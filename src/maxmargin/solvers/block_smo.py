@@ -123,8 +123,8 @@ def working_set(
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
     groups = range(max(problem.n_groups, 1))
     chosen = np.zeros(problem.size, bool)
-    room = min(int(0.8 * size), size - 2 * len(groups))  # for one violator of each side at least
-    chosen[most(np.abs(residual), free, room)] = True
+    most_free = min(int(0.8 * size), size - 2 * len(groups))  # leaves a violator of each side
+    chosen[most(np.abs(residual), free, most_free)] = True
     each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):
