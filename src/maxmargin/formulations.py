@@ -23,11 +23,11 @@ def c_svc(y: np.ndarray, C: np.ndarray | float, *, fit_intercept: bool = True) -
     y : labels, +1 or −1
     C : penalty of each row (weights included), or one for all; infinite for the hard margin
     """
-    bound, positive = np.asarray(C, float), y > 0
+    end = np.multiply(y, C, dtype=float)  # the other one is 0
     return DualProblem(
         linear=np.negative(y, dtype=float),
-        lower=np.where(positive, 0.0, -bound),
-        upper=np.where(positive, bound, 0.0),
+        lower=np.minimum(end, 0.0),
+        upper=np.maximum(end, 0.0),
         sums=one_sum(fit_intercept),
     )
 

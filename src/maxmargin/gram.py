@@ -156,7 +156,7 @@ class Gram:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
         elif self.n <= self._small and not self._on_demand:
-            part._whole_of = partial(self.block, rows, rows)
+            part._whole_of = partial(self.square, rows)
         return part
 
     def block(self, i: Any, j: Any, dtype: type = np.float64) -> np.ndarray:
@@ -175,9 +175,9 @@ class Gram:
         """
         i = np.asarray(i)
         if self.matrix is not None:
-            if np.array_equal(i, np.arange(self.n)):
+            if len(i) == self.n and np.array_equal(i, np.arange(self.n)):
                 return self.matrix.rows(i).astype(dtype, copy=False)
-            return self.block(i, i, dtype)
+            return self.matrix.square(i).astype(dtype, copy=False)
         values = np.empty((len(i), len(i)), dtype) if out is None else out
         if self._rows is None or self._rows.dtype != dtype:
             return self._compute_square(i, dtype, values)

@@ -27,7 +27,7 @@ array([[1.   , 0.447],
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -66,11 +66,10 @@ class Kernel:
     def bind(self, X: Any, weights: np.ndarray | None = None) -> Kernel:
         """A copy with `gamma="scale"` or `"auto"` replaced by its value on X."""
         changes: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name, value in vars(self).items():
             if isinstance(value, Kernel):
-                changes[field.name] = value.bind(X, weights)
-            elif field.name == "gamma" and isinstance(value, str):
+                changes[name] = value.bind(X, weights)
+            elif name == "gamma" and isinstance(value, str):
                 changes["gamma"] = gamma_of(value, X, weights)
         return replace(self, **changes) if changes else self
 

@@ -101,7 +101,7 @@ class DualProblem:
         """
         if beta is None:
             beta = np.minimum(np.maximum(self.lower, 0.0), self.upper)
-            if not beta.any() and not self.sums.any():
+            if not np.count_nonzero(beta) and not np.count_nonzero(self.sums):
                 return beta
         else:
             beta = np.clip(np.asarray(beta, float), self.lower, self.upper)

@@ -48,7 +48,10 @@ def run_split(function: Callable[[int, int], None], n: int, work: float, threads
 
     `work` is roughly the nanoseconds it takes one thread to do all of it.
     """
-    parts = max(1, min(4 * threads, int(work / WORTH_A_TASK), n))
+    parts = min(4 * threads, int(work / WORTH_A_TASK), n)
+    if parts <= 1:
+        function(0, n)
+        return
     ends = [n * part // parts for part in range(parts + 1)]
     run_all(function, pairwise(ends), threads)
 

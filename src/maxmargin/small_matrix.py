@@ -49,6 +49,10 @@ class SmallMatrix:
             make(self.parts, numbers)
         return self._K
 
+    def square(self, numbers: np.ndarray) -> np.ndarray:
+        """K of the rows with these numbers alone."""
+        return self.rows(numbers).take(numbers, 0).take(numbers, 1)
+
     def dot(self, numbers: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """Σ_k coef_k K_i over the rows i with these numbers."""
         values = np.zeros(len(self._K))

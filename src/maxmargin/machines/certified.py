@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cache
-from inspect import signature
+from functools import cache, lru_cache
 from numbers import Integral, Real
 from threading import Event
 from time import perf_counter
@@ -16,11 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import (
-    Interval,
-    InvalidParameterError,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 from maxmargin.certificate import Certificate
 from maxmargin.machines.progress import GapBar
@@ -29,6 +24,8 @@ from maxmargin.machines.validation import warn
 from maxmargin.problem import Status
 from maxmargin.resources import thread_count
 from maxmargin.solvers import LinearProgress, Progress
+
+PLAIN = (bool, int, float, str, type(None))
 
 
 class Solvable(Protocol):
@@ -68,31 +65,22 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         return super()._get_param_names()
 
     @classmethod
-    @cache
-    def _valid_defaults(cls) -> dict[str, Any]:
-        """The defaults of the constructor, but for those that are not valid."""
-        valid: dict[str, Any] = {}
-        for name in cls._get_param_names():
-            default = {name: signature(cls).parameters[name].default}
-            try:
-                validate_parameter_constraints(cls._parameter_constraints, default, cls.__name__)
-            except InvalidParameterError:
-                continue
-            valid |= default
-        return valid
+    def _validate_param(cls, name: str, value: Any) -> None:
+        validate_parameter_constraints(cls._parameter_constraints, {name: value}, cls.__name__)
+
+    @classmethod
+    @lru_cache(maxsize=1024, typed=True)
+    def _validate_plain_param(cls, name: str, value: Any) -> None:
+        """Once: a number or a word that was valid is valid, and scikit-learn takes its time."""
+        cls._validate_param(name, value)
 
     def _validate_params(self) -> None:
-        """As in scikit-learn, but for the parameters that are as they always are, and valid."""
-        valid = self._valid_defaults()
-        validate_parameter_constraints(
-            self._parameter_constraints,
-            {
-                name: value
-                for name, value in self.get_params(deep=False).items()
-                if name not in valid or value is not valid[name]
-            },
-            caller_name=type(self).__name__,
-        )
+        """As in scikit-learn."""
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, PLAIN):
+                self._validate_plain_param(name, value)
+            else:
+                self._validate_param(name, value)
 
     @property
     def history_(self) -> np.ndarray:

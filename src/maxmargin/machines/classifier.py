@@ -17,7 +17,7 @@ from maxmargin.cross import cross_signs
 from maxmargin.gram import WHOLE_MATRIX_ROWS, Gram
 from maxmargin.kernels import Precomputed
 from maxmargin.machines.base import KernelMachine
-from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
+from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, Split
 from maxmargin.machines.probability import Calibration
 from maxmargin.machines.tasks import Standing, Task
 from maxmargin.machines.validation import (
@@ -90,11 +90,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         X, labels, sample_weight = self._validate_training(X, y, sample_weight)
         bounds = self._bounds(self._weights(labels, sample_weight))
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
-        tasks = self._tasks(self._gram(X, sample_weight), labels, bounds, counts)
-        model = partial(self._model, X, labels, bounds, tasks)
+        scheme = self._scheme()
+        splits = scheme.splits(labels)
+        tasks = self._tasks(self._gram(X, sample_weight), splits, bounds, counts)
+        model = partial(self._model, X, labels, bounds, splits, tasks)
         # Pairs of few rows are mostly Python, of which only one thread runs at a time; and threads
         # must not share a matrix in the making.
-        pairs = isinstance(self._scheme(), OneVersusOne) and len(tasks) > 1
+        pairs = isinstance(scheme, OneVersusOne) and len(tasks) > 1
         many = len(labels) > WHOLE_MATRIX_ROWS
         solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
@@ -140,14 +142,13 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return OneVersusOne(self.classes_)
 
     def _tasks(
-        self, gram: Gram, labels: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+        self, gram: Gram, splits: list[Split], bounds: np.ndarray, counts: np.ndarray
     ) -> list[Task]:
-        splits = self._scheme().splits(labels)
         last = self._last_coefficients(bounds)
         starts: list[np.ndarray | None] = [None] * len(splits)
         if last is not None:
             starts = [
-                self._encode(*part) for part in enumerate(self._scheme().gather(labels, last))
+                self._encode(*part) for part in enumerate(self._scheme().gather(splits, last))
             ]
         self._kernel_ = gram.kernel
         return [
@@ -166,6 +167,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         X: Any,
         labels: np.ndarray,
         bounds: np.ndarray,
+        splits: list[Split],
         tasks: list[Task],
         standing: list[Standing],
     ) -> dict[str, Any]:
@@ -174,9 +176,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             self._decode(*task.coefficients(where))
             for task, where in zip(tasks, standing, strict=True)
         ]
-        coef = self._scheme().scatter(labels, [beta for beta, _ in decoded])
+        coef = self._scheme().scatter(splits, [beta for beta, _ in decoded], len(labels))
         support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(labels[support], kind="stable")]
+        support = support[labels[support].argsort(kind="stable")]
         n_support = np.bincount(labels[support], minlength=len(self.classes_))
         return {
             **self._kept(X, support, coef),

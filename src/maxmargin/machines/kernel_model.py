@@ -112,7 +112,7 @@ class KernelModel(BaseEstimator):
 
     def _kept(self, X: Any, support: np.ndarray, coef: np.ndarray) -> dict[str, Any]:
         """The fitted attributes that say which rows are kept, and their coefficients."""
-        dual_coef = np.ascontiguousarray(coef[:, support])
+        dual_coef = coef.take(support, axis=1)
         return {
             "support_": support.astype(np.int32),
             "support_vectors_": X[support],

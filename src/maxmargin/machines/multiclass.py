@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 Products = Callable[[np.ndarray, np.ndarray], Sequence[np.ndarray]]
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """One binary problem: the rows it sees and their signs, +1 or −1."""
 
     name: str
@@ -47,7 +47,9 @@ class OneVersusOne:
         if len(self.classes) == 2:
             signs = np.where(labels == 1, 1.0, -1.0)
             return [Split(self._name(1, 0), slice(None), signs)]
-        members, splits = self._members(labels), []
+        order, splits = labels.argsort(kind="stable"), []
+        ends = np.bincount(labels, minlength=len(self.classes)).cumsum().tolist()
+        members = [order[start:stop] for start, stop in pairwise([0, *ends])]
         for a, b in self.pairs:
             rows = np.concatenate([members[a], members[b]])
             signs = np.ones(len(rows))
@@ -58,32 +60,25 @@ class OneVersusOne:
     def _name(self, a: int, b: int) -> str:
         return f"{self.classes[a]} v {self.classes[b]}"
 
-    def _members(self, labels: np.ndarray) -> list[np.ndarray]:
-        """The rows of each class."""
-        order = np.argsort(labels, kind="stable")
-        ends = np.cumsum(np.bincount(labels, minlength=len(self.classes))).tolist()
-        return [order[start:stop] for start, stop in pairwise([0, *ends])]
-
-    def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
-        """LIBSVM's layout: (classes − 1, rows), a row's coefficients against each other class."""
-        coef = np.zeros((len(self.classes) - 1, len(labels)))
+    def _places(self, splits: Sequence[Split]) -> list[tuple]:
+        """Where the coefficients of each problem are: those of class a against b in line b − 1."""
         if len(self.classes) == 2:
-            coef[0] = betas[0]
-            return coef
-        members = self._members(labels)
-        for (a, b), beta in zip(self.pairs, betas, strict=True):  # class a, against b: line b − 1
-            coef[b - 1, members[a]] = beta[: len(members[a])]
-            coef[a, members[b]] = beta[len(members[a]) :]
+            return [(0, slice(None))]
+        return [
+            (np.where(split.signs > 0, b - 1, a), split.rows)
+            for split, (a, b) in zip(splits, self.pairs, strict=True)
+        ]
+
+    def scatter(self, splits: Sequence[Split], betas: Sequence[np.ndarray], n: int) -> np.ndarray:
+        """LIBSVM's layout: (classes − 1, n), a row's coefficients against each other class."""
+        coef = np.zeros((len(self.classes) - 1, n))
+        for place, beta in zip(self._places(splits), betas, strict=True):
+            coef[place] = beta
         return coef
 
-    def gather(self, labels: np.ndarray, coef: np.ndarray) -> list[np.ndarray]:
+    def gather(self, splits: Sequence[Split], coef: np.ndarray) -> list[np.ndarray]:
         """The coefficients of each binary problem; undoes `scatter`."""
-        if len(self.classes) == 2:
-            return [coef[0]]
-        members = self._members(labels)
-        return [
-            np.concatenate([coef[b - 1, members[a]], coef[a, members[b]]]) for a, b in self.pairs
-        ]
+        return [coef[place] for place in self._places(splits)]
 
     def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
         """Decision values of every pair, without offsets.
@@ -122,11 +117,11 @@ class OneVersusRest:
             for a, name in enumerate(self.classes)
         ]
 
-    def scatter(self, labels: np.ndarray, betas: Sequence[np.ndarray]) -> np.ndarray:
-        """(classes, rows): line c belongs to the machine of class c."""
+    def scatter(self, splits: Sequence[Split], betas: Sequence[np.ndarray], n: int) -> np.ndarray:
+        """(classes, n): line c belongs to the machine of class c."""
         return np.array(betas)
 
-    def gather(self, labels: np.ndarray, coef: np.ndarray) -> list[np.ndarray]:
+    def gather(self, splits: Sequence[Split], coef: np.ndarray) -> list[np.ndarray]:
         """The coefficients of each binary problem; undoes `scatter`."""
         return list(coef)
 

@@ -14,7 +14,8 @@ from maxmargin.formulations import c_svc, nu_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import Gamma, Kernel
 from maxmargin.machines.classifier import KernelClassifier
-from maxmargin.machines.tasks import Task
+from maxmargin.machines.multiclass import Split
+from maxmargin.machines.tasks import Standing, Task
 from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import Solver
@@ -125,10 +126,10 @@ class NuSVC(KernelClassifier):
                 )
 
     def _tasks(
-        self, gram: Gram, labels: np.ndarray, bounds: np.ndarray, counts: np.ndarray
+        self, gram: Gram, splits: list[Split], bounds: np.ndarray, counts: np.ndarray
     ) -> list[Task]:
         self._largest_ = float(gram.diagonal.max())
-        return super()._tasks(gram, labels, bounds, counts)
+        return super()._tasks(gram, splits, bounds, counts)
 
     def _bounds(self, weights: np.ndarray) -> np.ndarray:
         return weights
@@ -149,9 +150,15 @@ class NuSVC(KernelClassifier):
         return beta / rho, float(offsets.mean() / rho)
 
     def _model(
-        self, X: Any, labels: np.ndarray, bounds: np.ndarray, tasks: list, standing: list
+        self,
+        X: Any,
+        labels: np.ndarray,
+        bounds: np.ndarray,
+        splits: list[Split],
+        tasks: list[Task],
+        standing: list[Standing],
     ) -> dict[str, Any]:
-        model = super()._model(X, labels, bounds, tasks, standing)
+        model = super()._model(X, labels, bounds, splits, tasks, standing)
         offsets = [task.coefficients(where)[1] for task, where in zip(tasks, standing, strict=True)]
         return {**model, "_rho_": np.array([margin_of(pair) for pair in offsets])}
 

@@ -163,7 +163,7 @@ class SVC(StreamedClassifier):
 
     def _bounds(self, weights: np.ndarray) -> np.ndarray:
         # A row without weight is absent, even where C is infinite.
-        return np.multiply(self.C, weights, where=weights > 0, out=np.zeros_like(weights))
+        return np.where(weights > 0, self.C, 0.0) if isinf(self.C) else self.C * weights
 
     def _formulate(
         self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray

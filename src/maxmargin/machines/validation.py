@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from typing import Any
@@ -50,7 +51,8 @@ def checked_data(
             **({} if plain or isinstance(y, str) else {"y_numeric": y_numeric}),
         )
     if plain:
-        check_consistent_length(checked, y)
+        if len(y) != checked.shape[0]:
+            check_consistent_length(checked, y)  # which says what is wrong
         checked = checked, y
     check_finite(checked if isinstance(y, str) else checked[0], type(estimator).__name__)
     return checked
@@ -77,9 +79,10 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     low, high = (float(y.min()), float(y.max())) if whole and len(y) else (0.0, np.inf)
     if high - low <= len(y) and max(-low, high) < 2**53:  # few enough to count: no need to sort
         places = y.astype(np.int64) - int(low)
-        there = np.bincount(places) > 0
-        classes = (np.flatnonzero(there) + int(low)).astype(y.dtype)
-        labels = np.cumsum(there)[places] - 1
+        counts = np.bincount(places)
+        (there,) = counts.nonzero()
+        classes = (there + int(low)).astype(y.dtype)
+        labels = places if len(there) == len(counts) else np.searchsorted(there, places)
     else:
         classes, labels = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -135,12 +138,14 @@ def check_finite(X: Any, name: str) -> None:
 
     Every kernel squares its input: a row whose squared norm overflows has no kernel values.
     """
-    values = X.data if sp.issparse(X) else X.ravel()
+    values = X.data if sp.issparse(X) else X
+    most = float(np.finfo(X.dtype).max) / 8  # with room for ‖x‖² + ‖z‖² − 2xᵀz
+    each = math.sqrt(most / X.shape[1])
+    if values.max(initial=0) < each and values.min(initial=0) > -each:
+        return  # no row of such entries overflows
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.einsum("i,i->", values, values) < np.finfo(X.dtype).max / 8:  # BLAS wakes threads
-            return  # if the sum over all rows does not overflow, neither does one of them
         norms = row_norms(X, squared=True)
-    too_large = ~(norms < np.finfo(X.dtype).max / 8)  # with room for ‖x‖² + ‖z‖² − 2xᵀz
+    too_large = ~(norms < most)
     if not too_large.any():
         return
     row = int(np.flatnonzero(too_large)[0])

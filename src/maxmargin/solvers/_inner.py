@@ -32,22 +32,28 @@ def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, t
     `matrix` is K as the parts of a `SmallMatrix`.
     """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
-    # For each group what is added to the scores of going up and of going down: 0, or −∞.
-    real, ways = diagonal.dtype.type, ((beta < upper)[None], (beta > lower)[None])
-    if n_groups > 1:
-        mine = np.arange(n_groups)[:, None] == group
-        ways = mine & ways[0], mine & ways[1]
-    up, down = (np.where(way, real(0), real(-np.inf)) for way in ways)
-    score = np.empty_like(up)
     G = gradient.astype(diagonal.dtype)
+    scores = np.empty((3, max(n_groups, 1), len(beta)), diagonal.dtype)
     place = np.arange(len(beta), dtype=np.int32)
-    steps = solve(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps)
+    steps = solve(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps)
     gradient[:] = G
     return steps
 
 
+@inner()
+def _ways(beta, lower, upper, group, up, down):
+    """For each group what is added to the scores of going up and of going down: 0, or −∞."""
+    for g in range(len(up)):
+        for k in range(len(beta)):
+            mine = len(up) == 1 or group[k] == g
+            up[g, k] = 0 if mine and beta[k] < upper[k] else -np.inf
+            down[g, k] = 0 if mine and beta[k] > lower[k] else -np.inf
+
+
 @compiled(fastmath={"contract"})
-def _pairs(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
+def _pairs(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
+    up, down, score = scores[0], scores[1], scores[2]
+    _ways(beta, lower, upper, group, up, down)
     i = j = np.int64(0)  # the type that `_find` returns: `need` is compiled once
     t, steps = 0.0, 0
     (K, maker), real = matrix, G.dtype.type
@@ -116,10 +122,12 @@ def _find(value, score, place):
 
 
 @compiled(fastmath={"contract"})
-def _twos(matrix, diagonal, G, beta, lower, upper, up, down, score, place, tol, max_steps):
+def _twos(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
+    up, down, score = scores[0], scores[1], scores[2, 0]
+    _ways(beta, lower, upper, group, up, down)
     i = j = np.int64(0)
     move_i, move_j, steps = 0.0, 0.0, 0
-    (K, maker), real, score = matrix, G.dtype.type, score[0]
+    (K, maker), real = matrix, G.dtype.type
     while True:
         need(K, maker, i)
         need(K, maker, j)

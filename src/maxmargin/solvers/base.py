@@ -129,27 +129,29 @@ class Solver(ABC):
             state.most_seconds = self.max_time
         if observe is not None:
             state.watch = self._watch(state, observe)
-        history: list[tuple] = []
+        history: list[Progress] = []
         try:
-            if state.beta.any():
+            if np.count_nonzero(state.beta):
                 state.refresh()
             status, why = self._drive(state, history, observe)
         except KeyboardInterrupt:
             status, why = STOPPED
-        if status is not Status.CONVERGED:
+        if status is Status.CONVERGED:
+            end = history[-1]
+        else:
             state.refresh()
-            violation = problem.violation(state.beta, state.gradient)
-            if violation <= self.tol and status is not Status.INTERRUPTED:
+            end = Progress.of(state, self.tol)
+            if end.violation <= self.tol and status is not Status.INTERRUPTED:
                 status, why = ARRIVED
         return Solution(
             beta=state.beta,
             gradient=state.gradient,
-            offsets=problem.offsets(state.beta, state.gradient),
+            offsets=end.offsets,
             status=status,
             n_iter=state.steps,
             kernel_evaluations=state.kernel_evaluations,
             seconds=state.seconds,
-            history=np.array(history, HISTORY),
+            history=np.array([now.record() for now in history], HISTORY),
             why=why,
         )
 
@@ -165,7 +167,7 @@ class Solver(ABC):
 
         return watch if every == "step" else None
 
-    def _drive(self, state: State, history: list[tuple], observe: Observer | None) -> Ending:
+    def _drive(self, state: State, history: list[Progress], observe: Observer | None) -> Ending:
         best, lowest, idle, steps = -np.inf, np.inf, 0, 0
         moves, began = self.iterate(state), 0
         while True:
@@ -176,7 +178,7 @@ class Solver(ABC):
                 now = Progress.of(state, self.tol)
             if not history:
                 state.offsets = now.offsets.copy()
-            history.append(now.record())
+            history.append(now)
             stop = observe and observe(now)
             if now.violation <= self.tol:
                 return ARRIVED

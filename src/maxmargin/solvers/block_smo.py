@@ -55,8 +55,8 @@ class BlockSMO(Solver):
         """All variables at once; in blocks after all if many steps are not enough."""
         p, small = state.problem, state.problem.size <= self.smallest
         while True:
-            beta, gradient = state.beta.copy(), state.gradient.copy()
-            bounds, diagonal = (p.lower, p.upper, p.group, p.n_groups), state.gram.diagonal
+            beta, gradient, diagonal = state.beta.copy(), state.gradient, state.gram.diagonal
+            bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min((50 if small else 2) * p.size, state.most_steps - state.steps))
             steps = smo_block(matrix, diagonal, gradient, beta, *bounds, 0.4 * self.tol, most)
             if not steps:
@@ -122,9 +122,10 @@ def working_set(
         return np.arange(size), 0.0
     offsets = problem.offsets(beta, state.gradient)
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
-    chosen = np.zeros(problem.size, bool)
-    chosen[most(np.abs(residual), free, int(0.8 * size))] = True
     groups = range(max(problem.n_groups, 1))
+    chosen = np.zeros(problem.size, bool)
+    most_free = min(int(0.8 * size), size - 2 * len(groups))  # leaves a violator of each side
+    chosen[most(np.abs(residual), free, most_free)] = True
     each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
         for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):

@@ -31,22 +31,17 @@ def polish(problem: DualProblem, gram: Gram, solution: Solution) -> Solution:
     p = problem
     if gram.n > MOST_ROWS or gram.matrix is None:
         return solution
-    free = (solution.beta > p.lower) & (solution.beta < p.upper)
-    n_free = int(np.count_nonzero(free))
-    if not 0 < n_free <= MOST_FREE:
-        return solution
-    room, groups = min(MOST_FREE, n_free + 4 * ROUNDS), max(p.n_groups, 1)
+    room, groups = min(MOST_FREE, p.size), max(p.n_groups, 1)
     beta, gradient, best = solution.beta.copy(), solution.gradient.copy(), np.empty((2, p.size))
+    free, sides = np.empty(p.size, bool), np.empty((SIDES, groups))
     sharpen(
         gram.matrix.parts,
         np.arange(gram.n) if p.rows is None else p.rows,
         *(p.linear, p.lower, p.upper, p.group, p.n_groups),
         *(beta, gradient, best, np.empty(gram.n), free, np.empty(room, np.int64)),
-        *(np.empty((room + p.n_groups + 2, room)), np.empty((SIDES, groups))),
-        np.empty((groups, 2), np.int64),
+        *(np.empty((room + p.n_groups + 2, room)), sides, np.empty((groups, 2), np.int64)),
     )
-    offsets = p.offsets(best[0], best[1])
-    return replace(solution, beta=best[0], gradient=best[1], offsets=offsets)
+    return replace(solution, beta=best[0], gradient=best[1], offsets=sides[-1, : p.n_groups])
 
 
 # Plain loops over given arrays: what numpy would say in a line takes numba seconds to compile.
@@ -57,9 +52,14 @@ def sharpen(
     matrix, rows, linear, lower, upper, group, n_groups,
     beta, gradient, best, product, free, F, space, sides, worst,
 ):  # fmt: skip
-    """best = the β of least violation that the active-set method comes to, and its gradient."""
+    """best = the β of least violation that the active-set method comes to, and its gradient.
+
+    `sides` is what the groups want of them.
+    """
     (K, maker), room = matrix, len(F)
     A, inverse, right = space[:room], space[room], space[room + 1 :]
+    for i in range(len(beta)):
+        free[i] = lower[i] < beta[i] < upper[i]
     least = worst_of(beta, gradient, lower, upper, group, n_groups, sides, worst)
     keep(beta, gradient, best)
     for _ in range(ROUNDS):
@@ -91,6 +91,7 @@ def sharpen(
         if share == 1:
             for g in range(len(worst)):
                 free[worst[g, 0]] = free[worst[g, 1]] = True
+    survey(best[0], best[1], lower, upper, group, n_groups, sides)
 
 
 @inner()

@@ -100,16 +100,15 @@ class State:
         delta, self.beta = beta - self.beta, beta
         self.refresh()
         self.exact = True
-        moved = np.flatnonzero(delta)
-        self._moved(moved, delta[moved], "working set")
+        self._moved(slice(None), delta, "working set")
 
-    def _moved(self, variables: np.ndarray, delta: np.ndarray, why: str) -> None:
+    def _moved(self, variables: np.ndarray | slice, delta: np.ndarray, why: str) -> None:
         """Add up how far, and tell whoever watches the steps."""
         self.movement += float(np.abs(delta).sum())
         if self.watch is not None:
-            nan = np.nan
+            nan, moved = np.nan, np.arange(self.problem.size)[variables][delta != 0]
             offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
-            self.watch(Step(tuple(variables.tolist()), why, nan, nan, nan, nan, offset))
+            self.watch(Step(tuple(moved.tolist()), why, nan, nan, nan, nan, offset))
 
     def took(
         self, indices: tuple[int, ...], why: str, best: float, t: float, low: float, high: float
@@ -193,6 +192,6 @@ def gradient_of(
 
 def exact_gradient(problem: DualProblem, gram: Gram, beta: np.ndarray) -> np.ndarray:
     """G = Kβ + p from β alone, in float64."""
-    support = np.flatnonzero(beta)
+    (support,) = beta.nonzero()
     product = gram.dot(problem.row_of(support), beta[support])
     return problem.on_variables(product) + problem.linear
