@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import naive
@@ -21,6 +21,7 @@ def state_of(problem, gram, beta=None):
 
 @settings(deadline=None, max_examples=50)
 @given(seed=st.integers(0, 10**6), C=st.sampled_from([0.1, 1.0, 100.0]))
+@example(seed=103617, C=1.0)  # both meet their bounds at once, but for rounding
 def test_a_step_is_the_step_of_the_lecture(seed, C):
     random = np.random.default_rng(seed)
     n = 8
@@ -39,7 +40,9 @@ def test_a_step_is_the_step_of_the_lecture(seed, C):
         np.testing.assert_allclose(y * state.beta, expected, atol=1e-9 * C)
         if not moved:
             continue
-        assert state.offsets[0] == pytest.approx(new_b, abs=1e-9 * max(1, C))
+        rest = np.minimum(y * state.beta, C - y * state.beta)[[i, j]]
+        if not np.any((0 < rest) & (rest < 1e-12 * C)):  # else rounding decides which are free
+            assert state.offsets[0] == pytest.approx(new_b, abs=1e-9 * max(1, C))
         # The lecture moves a_j; here β_j −= t, so that a_j = a_j_old − y_j t.
         step = told[-1]
         assert step.indices == (i, j)
