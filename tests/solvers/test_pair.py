@@ -41,7 +41,7 @@ def test_a_step_is_the_step_of_the_lecture(seed, C):
         if not moved:
             continue
         rest = np.minimum(y * state.beta, C - y * state.beta)[[i, j]]
-        if not np.any((0 < rest) & (rest < 1e-12 * C)):  # else rounding decides which are free
+        if not np.any((rest > 0) & (rest < 1e-12 * C)):  # else rounding decides which are free
             assert state.offsets[0] == pytest.approx(new_b, abs=1e-9 * max(1, C))
         # The lecture moves a_j; here β_j −= t, so that a_j = a_j_old − y_j t.
         step = told[-1]
