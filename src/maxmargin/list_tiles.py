@@ -25,7 +25,7 @@ from maxmargin.vectors import aligned
 COMMON = 6
 GROUP = 1 << 14  # bytes of t
 NONE = np.uint32(0xFFFFFFFF)  # no list
-FEW = 24
+FEW = 24  # right rows
 
 
 class Left(NamedTuple):
@@ -251,8 +251,9 @@ def _multiply(left, g, list_of, rows, j, t):
         z, x = values[k], full[g, columns[k]]
         for i in range(t.size):
             t[i] += z * x[i]
-    for k in range(np.uint64(middles[j]), np.uint64(stops[j])):  # unsigned, so that numba need
-        l = list_of[np.uint32(columns[k])]  # not ask whether they count from the end
+    # Unsigned numbers do not count from the end: numba need not ask.
+    for k in range(np.uint64(middles[j]), np.uint64(stops[j])):
+        l = list_of[np.uint32(columns[k])]
         if l != NONE:
             z = values[k]
             for e in range(np.uint64(list_starts[l]), np.uint64(list_starts[l + np.uint32(1)])):
