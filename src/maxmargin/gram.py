@@ -19,11 +19,10 @@ from typing import Any
 from weakref import proxy
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import row_norms
 
 from maxmargin.kept_rows import KeptRows, complete, gather_entries
-from maxmargin.kernels import RBF, DotKernel, Kernel, Pairwise, Precomputed, Vectorized
+from maxmargin.kernels import RBF, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
 from maxmargin.tiling import Dense, tiling
@@ -151,7 +150,6 @@ class Gram:
             part.X = self.X[np.ix_(rows, rows)] if precomputed else self.X[rows]
         part._panels, part._single, part._rows = {}, None, None
         part._computed, part._matrix = 0, None
-        part.__dict__.pop("_mean", None)
         if part.n > self._small:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
@@ -328,23 +326,12 @@ class Gram:
         if isinstance(self.kernel, Vectorized | Pairwise):  # their rows as they were given
             return self.kernel(self.X[i], self.X[j]).astype(dtype, copy=False)
         A, B = self._data(dtype, i), self._data(dtype, j)
-        if isinstance(self.kernel, DotKernel):
-            dot = safe_sparse_dot(A, B.T, dense_output=True)
-            return self.kernel.of(dot, row_norms(A, squared=True), row_norms(B, squared=True))
         return self.kernel(A, B).astype(dtype, copy=False)
 
-    @cached_property
-    def _mean(self) -> np.ndarray | None:
-        """What may be taken off all rows: distances stay, and their rounding errors shrink."""
-        moves = isinstance(self.kernel, RBF) and not sp.issparse(self.X)
-        return self.X.mean(axis=0, dtype=np.float64) if moves else None
-
     def _data(self, dtype: type, rows: np.ndarray | slice = slice(None)) -> Any:
-        """Rows of X in the precision asked for, centred where that is allowed."""
+        """Rows of X in the precision asked for."""
         if dtype == np.float64:
-            X = self.X[rows].astype(np.float64, copy=False)
-            return X if self._mean is None else X - self._mean
+            return self.X[rows].astype(np.float64, copy=False)
         if self._single is None:
-            X = self.X if self._mean is None else self.X - self._mean
-            self._single = X.astype(np.float32, copy=False)
+            self._single = self.X.astype(np.float32, copy=False)
         return self._single[rows]
