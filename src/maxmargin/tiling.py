@@ -8,8 +8,10 @@ coefficients, `dot`. Rows of another array are laid out `like` these. Left rows 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,12 +28,13 @@ HARMLESS = 100.0  # −t up to which rows may stay where they are, off their cen
 
 
 @dataclass(frozen=True)
-class Dense:
-    """Rows of an array, moved so that their mean is at the origin where distances allow it."""
+class Tiling(ABC):
+    """What they have in common: the rows, the kernel's form, the module of the tile."""
 
-    X: np.ndarray
+    X: Any
     form: Form
-    centre: np.ndarray | None
+
+    tile: ClassVar[ModuleType]
 
     @property
     def width(self) -> float:
@@ -40,8 +43,36 @@ class Dense:
     def squared_norms(self, left: Any) -> np.ndarray:
         return left[:, -2].ravel()
 
-    def like(self, X: Any) -> Dense:
+    @abstractmethod
+    def like(self, X: Any) -> Tiling:
         """Other rows, laid out in the same way."""
+
+    @abstractmethod
+    def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> Any:
+        """Left rows."""
+
+    @abstractmethod
+    def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> Any:
+        """Right rows."""
+
+    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return self.tile.block(left, right, self.form, out, threads)
+
+    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
+        return self.tile.square(left, right, self.form, out, threads)
+
+    def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
+        return self.tile.dot(left, right, self.form, coef, threads)
+
+
+@dataclass(frozen=True)
+class Dense(Tiling):
+    """Rows of an array, moved so that their mean is at the origin where distances allow it."""
+
+    centre: np.ndarray | None
+    tile: ClassVar[ModuleType] = tiles
+
+    def like(self, X: Any) -> Dense:
         return Dense(X, self.form, self.centre)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
@@ -50,32 +81,14 @@ class Dense:
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
         return tiles.expand(self.X, self.form, dtype, self.centre, numbers, threads)
 
-    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return tiles.block(left, right, self.form, out, threads)
-
-    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return tiles.square(left, right, self.form, out, threads)
-
-    def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
-        return tiles.dot(left, right, self.form, coef, threads)
-
 
 @dataclass(frozen=True)
-class Sparse:
+class Sparse(Tiling):
     """Rows of which most entries are zero."""
 
-    X: sp.csr_array
-    form: Form
-
-    @property
-    def width(self) -> float:
-        return self.X.shape[1] + 2
-
-    def squared_norms(self, left: Any) -> np.ndarray:
-        return left[:, -2].ravel()
+    tile: ClassVar[ModuleType] = sparse_tiles
 
     def like(self, X: Any) -> Sparse:
-        """Other rows, laid out in the same way."""
         return Sparse(compressed(X), self.form)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> np.ndarray:
@@ -84,23 +97,13 @@ class Sparse:
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> sparse_tiles.Rows:
         return sparse_tiles.expand(self.X, self.form, dtype, numbers, threads)
 
-    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return sparse_tiles.block(left, right, self.form, out, threads)
-
-    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return sparse_tiles.square(left, right, self.form, out, threads)
-
-    def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
-        return sparse_tiles.dot(left, right, self.form, coef, threads)
-
 
 @dataclass(frozen=True)
-class Long:
+class Long(Tiling):
     """Sparse rows of so many columns that most of these are not worth a place in every row."""
 
-    X: sp.csr_array
-    form: Form
     common: np.ndarray
+    tile: ClassVar[ModuleType] = list_tiles
 
     @property
     def width(self) -> float:
@@ -110,7 +113,6 @@ class Long:
         return left.full[:, -2].ravel()
 
     def like(self, X: Any) -> Long:
-        """Other rows, laid out in the same way."""
         return Long(compressed(X), self.form, self.common)
 
     def pack(self, dtype: type, numbers: np.ndarray | None, threads: int) -> list_tiles.Left:
@@ -118,18 +120,6 @@ class Long:
 
     def expand(self, dtype: type, numbers: np.ndarray | None, threads: int) -> list_tiles.Rows:
         return list_tiles.expand(self.X, self.common, self.form, dtype, numbers, threads)
-
-    def block(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return list_tiles.block(left, right, self.form, out, threads)
-
-    def square(self, left: Any, right: Any, out: np.ndarray, threads: int) -> np.ndarray:
-        return list_tiles.square(left, right, self.form, out, threads)
-
-    def dot(self, left: Any, right: Any, coef: np.ndarray, threads: int) -> np.ndarray:
-        return list_tiles.dot(left, right, self.form, coef, threads)
-
-
-Tiling = Dense | Sparse | Long
 
 
 def tiling(kernel: Kernel, X: Any, threads: int = 1) -> Tiling | None:
