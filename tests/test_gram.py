@@ -20,6 +20,8 @@ from maxmargin.kernels import (
     Sigmoid,
     Vectorized,
 )
+from maxmargin.tiling import whole
+from maxmargin.vectors import UNIT
 
 # A little more than is held whole, and just enough to be held whole.
 SIZES = {"in parts": 2100, "whole": 300}
@@ -90,6 +92,25 @@ def test_parts_are_those_of_the_matrix(kernel, size, form):
     close = {"rtol": digits[np.float64], "atol": digits[np.float64] * np.abs(K).max()}
     part = gram.take(some)
     assert_allclose(part.block([0, 5], [1, 2]), K[np.ix_(some[[0, 5]], some[[1, 2]])], **close)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("size", [2, 64, 701])
+def test_entries_between_0_and_1_fit_into_16_bits(form, size):
+    X = rows_of(SIZES["in parts"])
+    gram = Gram(RBF(gamma=0.2), FORMS[form](X), threads=2)
+    assert gram.entries_round
+    i = np.random.default_rng(1).integers(len(X), size=size)
+    out = np.empty((size, whole(size)), np.uint16)
+    rounded = gram.square(i, np.float32, out=out)[:, :size]
+    assert gram.evaluations == size**2
+    assert_allclose(rounded / UNIT, RBF(gamma=0.2)(X[i], X[i]), rtol=0, atol=0.5 / UNIT + 1e-6)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=2), Sigmoid(), Laplacian()])
+def test_16_bits_are_for_kernels_that_stay_between_0_and_1_in_a_tile(kernel):
+    assert not Gram(kernel, rows_of(20)).entries_round
 
 
 @pytest.mark.small

@@ -13,7 +13,7 @@ from numba import njit
 
 from maxmargin import tiles
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
-from maxmargin.vectors import LANES, exp2
+from maxmargin.vectors import LANES, UNIT, exp2
 
 GAMMA, OFFSET = 0.3, 0.5
 KERNELS = {
@@ -61,6 +61,17 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     coef = np.linspace(-1, 1, m)
     sums = tiles.dot(panels, rows, form, coef)[:n]
     np.testing.assert_allclose(sums, coef @ K, rtol=0, atol=TOLERANCE[dtype] * size * m)
+
+
+@pytest.mark.small
+def test_entries_between_0_and_1_may_be_stored_as_whole_numbers():
+    X, Z = data(np.random.default_rng(0), 40, 30, 5, np.float32)
+    form = tiles.form(RBF(GAMMA))
+    panels, rows = tiles.pack(X, X.dtype), tiles.expand(Z, form, X.dtype)
+    out = np.zeros((30, panels.shape[0] * panels.shape[2]), np.uint16)
+    tiles.block(panels, rows, form, out)
+    expected = exact("rbf", Z, X)
+    np.testing.assert_allclose(out[:, :40] / UNIT, expected, rtol=0, atol=0.5 / UNIT + 2e-6)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

@@ -129,6 +129,11 @@ class Gram:
                 return np.float64
         return np.float32
 
+    @property
+    def entries_round(self) -> bool:
+        """Whether they are cheap and lie between 0 and 1, so that 16 bits say much about them."""
+        return isinstance(self.kernel, RBF) and self._tiled is not None and not self._costly
+
     @cached_property
     def budget(self) -> int:
         """Bytes that cached rows may take."""
@@ -169,7 +174,8 @@ class Gram:
     def square(self, i: Any, dtype: type = np.float64, out: np.ndarray | None = None) -> np.ndarray:
         """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
 
-        In `out` if it is given and nothing better is at hand.
+        In `out` if it is given and nothing better is at hand. Where `entries_round` that may have
+        16 bits for an entry, in UNITths, and rows that are filled up to whole vectors.
         """
         i = np.asarray(i)
         if self.matrix is not None:
@@ -263,7 +269,8 @@ class Gram:
             for some in self._parts(len(i)):
                 right = self._tiled.expand(dtype, i[some], self.threads)
                 for left, panels in self._lefts(dtype, j):
-                    part = values[some, left]
+                    all_of_them = left.stop - left.start == columns
+                    part = values[some] if all_of_them else values[some, left]
                     if part.flags.c_contiguous:
                         self._tiled.block(panels, right, part, self.threads)
                     else:

@@ -25,6 +25,12 @@ SPARSE = 0.3  # share of entries that are not zero, up to which sparse rows are 
 LONGEST = 4096  # columns of sparse left rows that are laid out in full, and stay in the cache
 SPARSE_IF_LONG = 0.1
 HARMLESS = 100.0  # −t up to which rows may stay where they are, off their centre
+WHOLE = 64  # entries: whole vectors of every tile
+
+
+def whole(n: int) -> int:
+    """As many entries as n, or somewhat more, so that they are whole vectors."""
+    return -(-n // WHOLE) * WHOLE
 
 
 @dataclass(frozen=True)

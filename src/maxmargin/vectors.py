@@ -6,7 +6,7 @@ which LLVM turns into vectors without help.
 
     multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
     gather     the same product for one sparse row: only the columns it has
-    put        one vector stored, where a loop would first ask how long it is
+    put        one vector stored, where a loop would first ask how long it is; or rounded
     exp2       2^t by a polynomial, in any loop, without a vendor's library
     larger     max(a, b), free to be reordered, so that the maximum of a loop becomes vectors
 """
@@ -39,6 +39,7 @@ _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 LINE = 64  # bytes
 ROWS = 3 * _REGISTERS // 8
+UNIT = 65535  # stands for 1 where entries between 0 and 1 are kept in 16 bits
 WIDE = 2  # such vectors side by side for sparse rows, which have no sums to share operands with
 
 
@@ -187,9 +188,11 @@ def _address(context, builder, kind, value, *place):
 
 
 def put(flat, o, out, j, i):
-    """out[j, i : i + LANES] = flat[o : o + LANES]."""
-    lanes = LANES[out.itemsize]
-    out[j, i : i + lanes] = flat[o : o + lanes]
+    """out[j, i : i + LANES] = flat[o : o + LANES]; in UNITths if `out` has whole numbers."""
+    values = flat[o : o + LANES[flat.itemsize]]
+    if out.dtype.kind == "u":
+        values = (values * UNIT + 0.5).astype(out.dtype)
+    out[j, i : i + len(values)] = values
 
 
 @type_callable(put)
@@ -201,11 +204,18 @@ def _type_put(context):
 def _lower_put(context, builder, signature, args):
     flat_type, _, out_type, _, _ = signature.args
     flat, o, out, j, i = args
-    size = flat_type.dtype.bitwidth // 8
-    vector = ir.VectorType(context.get_value_type(flat_type.dtype), LANES[size]).as_pointer()
-    source = builder.bitcast(_address(context, builder, flat_type, flat, o), vector)
-    target = builder.bitcast(_address(context, builder, out_type, out, j, i), vector)
-    builder.store(builder.load(source, align=size), target, align=size)
+    size, stored = flat_type.dtype.bitwidth // 8, out_type.dtype.bitwidth // 8
+    vector = ir.VectorType(context.get_value_type(flat_type.dtype), LANES[size])
+    target = ir.VectorType(context.get_value_type(out_type.dtype), LANES[size])
+    source = builder.bitcast(_address(context, builder, flat_type, flat, o), vector.as_pointer())
+    values = builder.load(source, align=size)
+    if isinstance(out_type.dtype, types.Integer):
+        values = builder.fmul(values, ir.Constant(vector, [float(UNIT)] * vector.count))
+        values = builder.fadd(values, ir.Constant(vector, [0.5] * vector.count))
+        wide = ir.VectorType(ir.IntType(32), vector.count)  # what a CPU converts to
+        values = builder.trunc(builder.fptosi(values, wide), target)
+    place = builder.bitcast(_address(context, builder, out_type, out, j, i), target.as_pointer())
+    builder.store(values, place, align=stored)
     return context.get_dummy_value()
 
 

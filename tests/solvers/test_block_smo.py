@@ -47,6 +47,23 @@ def test_a_block_violates_as_much_as_all_and_says_what_is_left_outside(n_groups,
         assert wish[inside].max() >= outside
 
 
+@pytest.mark.parametrize(("C", "kind"), [(1.0, np.uint16), (1000.0, np.float32)])
+def test_entries_have_16_bits_where_no_variable_can_move_far(monkeypatch, C, kind):
+    X, y = make_moons(ON_DEMAND_ROWS + 200, noise=0.3, random_state=0)
+    problem, gram, tol = c_svc(2.0 * y - 1, C), Gram(RBF(1.0), X), 1e-3
+    kinds, square = set(), Gram.square
+
+    def watched(self, i, dtype, out):
+        kinds.add(out.dtype.type)
+        return square(self, i, dtype, out)
+
+    monkeypatch.setattr(Gram, "square", watched)
+    solution = BlockSMO(tol=tol).solve(problem, gram)
+    assert kinds == {kind}
+    true = exact_gradient(problem, gram, solution.beta)
+    assert problem.violation(solution.beta, true) <= tol
+
+
 def test_a_gradient_that_is_proved_wrong_is_exact_where_it_counts():
     X, y = make_moons(ON_DEMAND_ROWS + 200, noise=0.3, random_state=0)
     problem, gram, tol = c_svc(2.0 * y - 1, 1.0), Gram(RBF(1.0), X), 1e-3

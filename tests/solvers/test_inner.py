@@ -8,6 +8,7 @@ from scipy.optimize import LinearConstraint, minimize
 
 from maxmargin.small_matrix import entire
 from maxmargin.solvers._inner import smo_block, two_step
+from maxmargin.vectors import UNIT
 
 TOL = 1e-6
 
@@ -91,6 +92,25 @@ def test_ends_feasible_and_within_tol_of_optimal(dtype, n_groups, seed, q, C):
     true_gradient = K.astype(np.float64) @ beta + p
     np.testing.assert_allclose(gradient, true_gradient, atol=1e-5 * (1 + C))
     assert violation(true_gradient, beta, lower, upper, group, n_groups) <= 1.5 * tol
+
+
+@pytest.mark.parametrize("n_groups", [0, 1, 2])
+@given(seed=st.integers(0, 10**6), q=st.integers(4, 60), C=st.sampled_from([0.1, 1.0]))
+@settings(max_examples=30, deadline=None)
+def test_a_matrix_in_16_bits_is_the_matrix_that_it_stands_for(n_groups, seed, q, C):
+    rng = np.random.default_rng(seed)
+    p, lower, upper = classifier(rng, q, C)
+    group = (rng.random(q) < 0.5).astype(np.int8) if n_groups == 2 else np.zeros(q, np.int8)
+    rounded = np.rint(rbf_block(rng, q) * UNIT).astype(np.uint16)
+    longer = np.hstack([rounded, rng.integers(UNIT, size=(q, 3), dtype=np.uint16)])
+    beta, gradient, limit = np.zeros(q), p.copy(), 1000 * q
+    bounds = lower, upper, group, n_groups
+    ones = np.ones(q, np.float32)
+    steps = smo_block(entire(longer), ones, gradient, beta, *bounds, 2e-3, limit)
+    assert steps < limit
+    true_gradient = rounded / UNIT @ beta + p
+    np.testing.assert_allclose(gradient, true_gradient, atol=1e-5)
+    assert violation(true_gradient, beta, *bounds) <= 3e-3
 
 
 @pytest.mark.parametrize("n_groups", [0, 1])

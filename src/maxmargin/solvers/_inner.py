@@ -23,19 +23,21 @@ import numpy as np
 from maxmargin.compiled import compiled, inner
 from maxmargin.small_matrix import need
 from maxmargin.solvers.pair import curvature, take_pair
-from maxmargin.vectors import larger
+from maxmargin.vectors import UNIT, larger
 
 
 def smo_block(matrix, diagonal, gradient, beta, lower, upper, group, n_groups, tol, max_steps):
     """Minimise over β in place until the violation is ≤ tol; returns the steps taken.
 
-    `matrix` is K as the parts of a `SmallMatrix`.
+    `matrix` is K as the parts of a `SmallMatrix`; whole numbers in it are UNITths.
     """
     solve = _pairs if n_groups else _twos  # only what is used is compiled
     G = gradient.astype(diagonal.dtype)
     scores = np.empty((3, max(n_groups, 1), len(beta)), diagonal.dtype)
     place = np.arange(len(beta), dtype=np.int32)
-    steps = solve(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps)
+    unit = G.dtype.type(1 / UNIT if matrix[0].dtype.kind == "u" else 1)
+    box = lower, upper, group
+    steps = solve(matrix, unit, diagonal, G, beta, *box, scores, place, tol, max_steps)
     gradient[:] = G
     return steps
 
@@ -51,7 +53,7 @@ def _ways(beta, lower, upper, group, up, down):
 
 
 @compiled(fastmath={"contract"})
-def _pairs(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
+def _pairs(matrix, unit, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
     up, down, score = scores[0], scores[1], scores[2]
     _ways(beta, lower, upper, group, up, down)
     i = j = np.int64(0)  # the type that `_find` returns: `need` is compiled once
@@ -62,7 +64,7 @@ def _pairs(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, m
         need(K, maker, i)
         need(K, maker, j)
         for h in range(len(up)):
-            top, bottom = _move(real(t), K[i], K[j], G, up[h], down[h], score[h])
+            top, bottom = _move(unit * real(t), K[i], K[j], G, up[h], down[h], score[h])
             t = 0.0  # moved once, in the first group's pass
             if top - bottom > worst:
                 worst, g, highest = top - bottom, h, top
@@ -70,12 +72,12 @@ def _pairs(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, m
             break
         i = _find(highest, score[g], place)
         need(K, maker, i)
-        gain = _partners(K[i], diagonal, G, down[g], i, score[g])
+        gain = _partners(unit, K[i], diagonal, G, down[g], i, score[g])
         if gain == 0:
             break
         j = _find(gain, score[g], place)
         before_i, before_j = beta[i], beta[j]
-        a = curvature(diagonal[i], diagonal[j], K[i, j])
+        a = curvature(diagonal[i], diagonal[j], unit * real(K[i, j]))
         t = take_pair(i, j, a, G, beta, lower, upper)
         if beta[i] == before_i and beta[j] == before_j:
             break
@@ -89,9 +91,10 @@ def _pairs(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, m
 @inner(fastmath={"contract"})
 def _move(t, row_i, row_j, G, up, down, score):
     """G += t(K_i − K_j); the largest −G that can go up and the smallest that can go down."""
-    top = low = G.dtype.type(-np.inf)
+    real = G.dtype.type
+    top = low = real(-np.inf)
     for k in range(len(G)):
-        G[k] += t * (row_i[k] - row_j[k])
+        G[k] += t * (real(row_i[k]) - real(row_j[k]))
         score[k] = up[k] - G[k]
         top = larger(top, score[k])
         low = larger(low, down[k] + G[k])
@@ -99,13 +102,13 @@ def _move(t, row_i, row_j, G, up, down, score):
 
 
 @inner(fastmath={"contract"})
-def _partners(row, diagonal, G, down, i, score):
+def _partners(unit, row, diagonal, G, down, i, score):
     """The gain of lowering each k with i, (G_k − G_i)²/a, and the largest gain."""
     real = G.dtype.type
-    G_i, K_ii, most = G[i], diagonal[i], real(0)
+    G_i, K_ii, twice, most = G[i], diagonal[i], real(2) * unit, real(0)
     for k in range(len(G)):
         slope = larger(G[k] - G_i + down[k], real(0))
-        a = larger(K_ii + diagonal[k] - real(2) * row[k], real(1e-12))
+        a = larger(K_ii + diagonal[k] - twice * real(row[k]), real(1e-12))
         score[k] = slope * slope / a
         most = larger(most, score[k])
     return most
@@ -122,7 +125,7 @@ def _find(value, score, place):
 
 
 @compiled(fastmath={"contract"})
-def _twos(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
+def _twos(matrix, unit, diagonal, G, beta, lower, upper, group, scores, place, tol, max_steps):
     up, down, score = scores[0], scores[1], scores[2, 0]
     _ways(beta, lower, upper, group, up, down)
     i = j = np.int64(0)
@@ -132,19 +135,20 @@ def _twos(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, ma
         need(K, maker, i)
         need(K, maker, j)
         worst, gain = _shift(
-            real(move_i), K[i], real(move_j), K[j], G, diagonal, up[0], down[0], score
+            unit * real(move_i), K[i], unit * real(move_j), K[j], G, diagonal, up[0], down[0], score
         )
         if worst <= tol or steps == max_steps:
             break
         i = _find(gain, score, place)
         need(K, maker, i)
-        j = _find(_companions(K[i], diagonal, G, up[0], down[0], i, score), score, place)
+        j = _find(_companions(unit, K[i], diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
         if i == j:  # no other has anything to add
             alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
             move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
         else:
-            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K[i, j], box)
+            K_ij = unit * real(K[i, j])
+            move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K_ij, box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
             beta[k] = min(max(beta[k] + move, lower[k]), upper[k])
@@ -159,18 +163,19 @@ def _twos(matrix, diagonal, G, beta, lower, upper, group, scores, place, tol, ma
 @inner(fastmath={"contract"})
 def _shift(s, row_i, t, row_j, G, diagonal, up, down, score):
     """G += s K_i + t K_j; the worst violation, and the largest of the gains G_k²/K_kk."""
-    worst = most = G.dtype.type(0)
+    real = G.dtype.type
+    worst = most = real(0)
     for k in range(len(G)):
-        G[k] += s * row_i[k] + t * row_j[k]
-        wish = larger(larger(up[k] - G[k], down[k] + G[k]), G.dtype.type(0))
-        score[k] = wish * wish / larger(diagonal[k], G.dtype.type(1e-12))
+        G[k] += s * real(row_i[k]) + t * real(row_j[k])
+        wish = larger(larger(up[k] - G[k], down[k] + G[k]), real(0))
+        score[k] = wish * wish / larger(diagonal[k], real(1e-12))
         worst = larger(worst, wish)
         most = larger(most, score[k])
     return worst, most
 
 
 @inner(fastmath={"contract"})
-def _companions(row, diagonal, G, up, down, i, score):
+def _companions(unit, row, diagonal, G, up, down, i, score):
     """What each k adds to the gain of i when both move, s²/(K_ii K_kk − K_ik²), and the most.
 
     s = G_i K_ik − G_k K_ii has the sign of k's move.
@@ -178,9 +183,10 @@ def _companions(row, diagonal, G, up, down, i, score):
     real = G.dtype.type
     G_i, K_ii, most = G[i], diagonal[i], real(0)
     for k in range(len(G)):
-        s = G_i * row[k] - G[k] * K_ii
+        K_ik = unit * real(row[k])
+        s = G_i * K_ik - G[k] * K_ii
         slope = larger(larger(s + up[k], down[k] - s), real(0))
-        score[k] = slope * slope / larger(K_ii * diagonal[k] - row[k] * row[k], real(1e-12))
+        score[k] = slope * slope / larger(K_ii * diagonal[k] - K_ik * K_ik, real(1e-12))
         most = larger(most, score[k])
     return most
 

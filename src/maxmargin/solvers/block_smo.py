@@ -10,6 +10,10 @@
 Most steps touch only the small block; the whole data are read once per block. q is near the
 number of free support vectors, for then one block settles nearly all of them together.
 
+Where entries lie between 0 and 1 and no variable can move far, K[W, W] has 16 bits for each: half
+the memory. Its errors, up to 1/131070 of a move, are those of this block's answer only, for G is
+brought along by float32 entries. With bounds so far apart that they would exceed tol/8 it has 32.
+
 Violators are sampled at random among those at least a twentieth as bad as the worst. The worst
 alone are much alike: a few of them settle the others too, and the rest of the block was computed
 for nothing.
@@ -28,8 +32,10 @@ from maxmargin.resources import large_array
 from maxmargin.small_matrix import Parts, entire
 from maxmargin.solvers._inner import smo_block
 from maxmargin.solvers.base import Solver, State
+from maxmargin.tiling import whole
+from maxmargin.vectors import UNIT
 
-MANY = 4096  # variables of a block, of which K takes 64 MB: from there on, fewer violators
+MANY = 4096  # variables of a block: from there on, fewer violators, for K takes much memory
 
 
 @dataclass(frozen=True)
@@ -73,6 +79,8 @@ class BlockSMO(Solver):
     def _blocks(self, state: State) -> Iterator[None]:
         problem, W = state.problem, np.arange(state.problem.size)
         rng = np.random.default_rng(0) if problem.size > self.smallest else None
+        farthest = float((problem.upper - problem.lower).max())
+        round_off = state.gram.entries_round and farthest / UNIT <= self.tol / 4
         space = np.empty(0)  # for K, kept from block to block: to touch fresh memory is slow
         while True:
             outside = 0.0
@@ -86,13 +94,16 @@ class BlockSMO(Solver):
                 violation = problem.violation(state.beta, state.gradient)
                 aim = max(aim, 0.3 * outside, 0.02 * violation)
             rows = problem.row_of(W)
-            if not space.size or space.dtype != state.dtype:
-                space = large_array((min(self.largest, problem.size) ** 2,), state.dtype)
-            K = space[: len(W) ** 2].reshape(len(W), len(W))
+            rounded = round_off and state.dtype == np.float32 and not state.sharpened
+            kind, width = (np.uint16, whole(len(W))) if rounded else (state.dtype, len(W))
+            if not space.size or space.dtype != kind:
+                space = large_array((whole(min(self.largest, problem.size)) ** 2,), kind)
+            K = space[: len(W) * width].reshape(len(W), width)
             K = state.gram.square(rows, state.dtype, out=K)
+            diagonal = state.gram.diagonal[rows].astype(state.dtype)
             beta, gradient = state.beta[W], state.gradient[W]
             bounds = problem.lower[W], problem.upper[W], problem.group[W], problem.n_groups
-            solve = partial(smo_block, entire(K), K.diagonal().copy(), gradient, beta, *bounds)
+            solve = partial(smo_block, entire(K), diagonal, gradient, beta, *bounds)
             most = int(min(50 * len(W), state.most_steps - state.steps))
             steps = solve(aim, most)
             # K[W, W] took q² entries, a variable that moves takes n: so q²/n of them may as well.
