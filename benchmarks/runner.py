@@ -229,11 +229,14 @@ def interleave(verb, peers, warm, settings, failed):
 
 
 def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
-    """Peak memory beyond the data, in a fresh process that has warmed up on a few rows."""
+    """Peak memory beyond the data, in a fresh process that has warmed up on a few rows.
+
+    So many that the same code runs, and few enough to leave little memory behind.
+    """
     for peer in peers:
         worker = Worker(peer)
         try:
-            worker.ask("fit", replace(case, n=2_000))
+            worker.ask("fit", replace(case, n=3_000))
             seconds, cpu, peak_mb = worker.ask("fit", case, limit=settings.limit)
             verdict = judge(case, worker.ask("answer", case))
             yield Record(

@@ -35,7 +35,8 @@ from maxmargin.solvers.base import Solver, State
 from maxmargin.tiling import whole
 from maxmargin.vectors import UNIT
 
-MANY = 4096  # variables of a block: from there on, fewer violators, for K takes much memory
+FREE = 0.85  # of a block's variables: the rest is for violators
+MANY = 4096  # variables: from there on no more violators than that, for K takes much memory
 
 
 @dataclass(frozen=True)
@@ -121,13 +122,13 @@ class BlockSMO(Solver):
 def working_set(
     state: State, smallest: int, largest: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """The free variables (at most 80 % of the set) and violators of each side.
+    """The free variables, as far as there is room, and violators of each side.
 
     And by how much the worst of the others would like to move: −G − b, or G + b.
     """
     problem, beta = state.problem, state.beta
     free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
-    size = min(1.6 * len(free), max(MANY, 1.25 * len(free)))
+    size = min(1.6 * len(free), max(MANY, len(free) / FREE))
     size = min(max(smallest, int(size)), largest, problem.size)
     if size == problem.size:
         return np.arange(size), 0.0
@@ -135,7 +136,7 @@ def working_set(
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
     groups = range(max(problem.n_groups, 1))
     chosen = np.zeros(problem.size, bool)
-    most_free = min(int(0.8 * size), size - 2 * len(groups))  # leaves a violator of each side
+    most_free = min(int(FREE * size), size - 2 * len(groups))  # leaves a violator of each side
     chosen[most(np.abs(residual), free, most_free)] = True
     each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
