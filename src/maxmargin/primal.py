@@ -97,6 +97,13 @@ class PrimalProblem:
         return -self.cost * highest, -self.cost * lowest
 
     @cached_property
+    def _pieces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows whose loss falls to the left of a kink, or rises to the right; the cost of each."""
+        lower, upper = self.bounds
+        falls, rises = np.flatnonzero(upper > 0), np.flatnonzero(lower < 0)
+        return falls, rises, self.cost[np.concatenate([falls, rises])]
+
+    @cached_property
     def curvature(self) -> np.ndarray:
         """q = κ / c."""
         return self.loss.kappa / self.cost
@@ -191,25 +198,22 @@ class PrimalProblem:
         if not self.fit_intercept:
             return 0.0
         residual, epsilon = self.y - scores, self.loss.epsilon
-        lower, upper = self.bounds
-        falls, rises = upper > 0, lower < 0  # pieces to the left and right of their kinks
+        falls, rises, cost = self._pieces
         kinks = np.concatenate([residual[falls] - epsilon, residual[rises] + epsilon])
-        cost = np.concatenate([self.cost[falls], self.cost[rises]])
-        sign = np.repeat([-1.0, 1.0], [falls.sum(), rises.sum()])
         order = np.argsort(kinks)
-        kinks, cost, sign = kinks[order], cost[order], sign[order]
+        kinks = kinks[order]
         if self.loss.kappa:
-            return _zero_of_line(kinks, cost, sign)
-        slope = np.cumsum(cost) - self.cost[falls].sum()
+            return _zero_of_line(kinks, cost[order], order >= len(falls))
+        slope = np.cumsum(cost[order]) - cost[: len(falls)].sum()
         rounding = 1e-13 * cost.sum()
         first = min(int(np.searchsorted(slope, -rounding)), len(kinks) - 1)
         last = first + 1 if first + 1 < len(kinks) and slope[first] <= rounding else first
         return float(0.5 * (kinks[first] + kinks[last]))
 
 
-def _zero_of_line(kinks: np.ndarray, cost: np.ndarray, sign: np.ndarray) -> float:
-    """Where Σ ±cost max(0, ±(b − kink)) is zero: kinks sorted, pieces active right (+) or left."""
-    right, left = np.where(sign > 0, cost, 0.0), np.where(sign < 0, cost, 0.0)
+def _zero_of_line(kinks: np.ndarray, cost: np.ndarray, rises: np.ndarray) -> float:
+    """Where Σ ±cost max(0, ±(b − kink)) is zero: kinks sorted; right of them (+) it rises."""
+    right, left = np.where(rises, cost, 0.0), np.where(rises, 0.0, cost)
     # Left of kink k + 1 the right pieces up to k and the left pieces after it are active.
     weight = np.cumsum(right) + left.sum() - np.cumsum(left)
     moment = np.cumsum(right * kinks) + dot(left, kinks) - np.cumsum(left * kinks)
