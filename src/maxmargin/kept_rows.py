@@ -137,8 +137,9 @@ def _add(rows, places, coef, out, start, stop):
 def gather_entries(rows, lines, columns, into, out, start, stop):
     """out[into[i], j] = rows[lines[i], columns[j]] for start ≤ i < stop."""
     for i in range(start, stop):
+        row, line = rows[lines[i]], out[into[i]]
         for j in range(len(columns)):
-            out[into[i], j] = rows[lines[i], columns[j]]
+            line[j] = row[columns[j]]
 
 
 @compiled()
@@ -151,8 +152,10 @@ def complete(values, place, there, missing, entries, start, stop):
     for first in range(start, stop, 16):
         some = range(first, min(first + 16, stop))
         for k in there:
+            row = values[place[k]]
             for r in some:
-                values[place[missing[r]], k] = values[place[k], missing[r]]
+                values[place[missing[r]], k] = row[missing[r]]
         for r in some:
+            row, line = entries[r], values[place[missing[r]]]
             for c in range(len(missing)):
-                values[place[missing[r]], missing[c]] = entries[r, c]
+                line[missing[c]] = row[c]
