@@ -94,8 +94,8 @@ LONG_FIT = """
     from maxmargin import SVC, SVR
 
     rng = np.random.default_rng(0)
-    X = 1e4 * rng.normal(size=(450, 3))
-    y = rng.integers({classes}, size=450)
+    X = 1e4 * rng.normal(size=({rows}, 3))
+    y = rng.integers({classes}, size={rows})
 
     def linear(A, B):
         if len(A) > 1:
@@ -110,11 +110,16 @@ LONG_FIT = """
 
 
 @pytest.mark.parametrize(
-    ("machine", "classes"),
-    [("SVC(n_jobs=1)", 2), ("SVC(n_jobs=1)", 3), ("SVC(n_jobs=2)", 3), ("SVR()", 2)],
+    ("machine", "classes", "rows"),
+    [
+        ("SVC(n_jobs=1)", 2, 450),
+        ("SVC(n_jobs=1)", 3, 450),
+        ("SVC(n_jobs=2)", 3, 1700),  # pairs of so many rows have a thread each
+        ("SVR()", 2, 450),
+    ],
 )
-def test_ctrl_c_keeps_the_model_so_far(machine, classes):
-    program = textwrap.dedent(LONG_FIT.format(machine=machine, classes=classes))
+def test_ctrl_c_keeps_the_model_so_far(machine, classes, rows):
+    program = textwrap.dedent(LONG_FIT.format(machine=machine, classes=classes, rows=rows))
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,

@@ -97,7 +97,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         # Pairs of few rows are mostly Python, of which only one thread runs at a time; and threads
         # must not share a matrix in the making.
         pairs = isinstance(scheme, OneVersusOne) and len(tasks) > 1
-        many = len(labels) > WHOLE_MATRIX_ROWS
+        many = 2 * len(labels) > WHOLE_MATRIX_ROWS * len(self.classes_)
         solutions = self._solve(tasks, in_parallel=pairs and many, data=(X, y), model=model)
         self.n_iter_ = np.array([solution.n_iter for solution in solutions], np.int32)
         self._calibration = Calibration.none()
