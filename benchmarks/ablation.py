@@ -38,6 +38,7 @@ def variants() -> list[Peer]:
         variant("working sets of 256", solver=BlockSMO(smallest=256, largest=256)),
         variant("pairs of all rows, no blocks", solver="second-order"),
         changed("entries in float64", "gram.Gram.precision", np.float64),
+        changed("blocks in float32", "gram.Gram.entries_round", False),
         changed("proof in float64", "solvers.state.NEGLIGIBLE", 0.0),
         changed("no rows kept", "gram.WIDE", np.inf),
         changed("memory given back", "resources.MOST_KEPT", 0),
