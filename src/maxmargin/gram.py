@@ -183,7 +183,7 @@ class Gram:
                 return self.matrix.rows(i).astype(dtype, copy=False)
             return self.matrix.square(i).astype(dtype, copy=False)
         values = np.empty((len(i), len(i)), dtype) if out is None else out
-        if self._rows is None or self._rows.dtype != dtype:
+        if self._rows is None or self._rows.dtype != values.dtype:
             return self._compute_square(i, dtype, values)
         missing = self._rows.take(i, i, values)
         entries = self._new_square(i[missing], dtype)

@@ -127,31 +127,35 @@ def working_set(
     And by how much the worst of the others would like to move: −G − b, or G + b.
     """
     problem, beta = state.problem, state.beta
-    free = np.flatnonzero((beta > problem.lower) & (beta < problem.upper))
+    can_rise, can_fall = beta < problem.upper, beta > problem.lower
+    free = np.flatnonzero(can_rise & can_fall)
     size = min(1.6 * len(free), max(MANY, len(free) / FREE))
     size = min(max(smallest, int(size)), largest, problem.size)
     if size == problem.size:
         return np.arange(size), 0.0
     offsets = problem.offsets(beta, state.gradient)
     residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
+    rise, fall = np.where(can_rise, -residual, 0.0), np.where(can_fall, residual, 0.0)
     groups = range(max(problem.n_groups, 1))
     chosen = np.zeros(problem.size, bool)
     most_free = min(int(FREE * size), size - 2 * len(groups))  # leaves a violator of each side
     chosen[most(np.abs(residual), free, most_free)] = True
     each = (size - int(chosen.sum())) // (2 * len(groups))
     for g in groups:
-        for wish, room in ((-residual, beta < problem.upper), (residual, beta > problem.lower)):
-            candidates = np.flatnonzero(room & (problem.group == g) & ~chosen)
-            bad = candidates[wish[candidates] > 0.05 * wish[candidates].max(initial=0)]
+        for wish, can_move in ((rise, can_rise), (fall, can_fall)):
+            candidates = np.flatnonzero(can_move & (problem.group == g) & ~chosen)
+            wishes = wish[candidates]
+            bad = candidates[wishes > 0.05 * wishes.max(initial=0)]
             if len(bad) > each:
                 some = rng.choice(bad, each, replace=False)
                 some[:1] = bad[wish[bad].argmax()]  # so that the set violates as much as all do
                 chosen[some] = True
             else:
                 chosen[most(wish, candidates, each)] = True
-    wish = np.where(beta < problem.upper, -residual, 0.0)
-    np.maximum(wish, residual, where=beta > problem.lower, out=wish)
-    return np.flatnonzero(chosen), float(wish[~chosen].max(initial=0.0))
+    W = np.flatnonzero(chosen)
+    others = np.maximum(rise, fall)
+    others[W] = 0.0
+    return W, float(others.max())
 
 
 def most(score: np.ndarray, candidates: np.ndarray, count: int) -> np.ndarray:
