@@ -25,7 +25,7 @@ from maxmargin.kept_rows import KeptRows, complete, gather_entries
 from maxmargin.kernels import RBF, Kernel, Pairwise, Precomputed, Vectorized
 from maxmargin.resources import available_cores, available_memory, large_array, run_all, run_split
 from maxmargin.small_matrix import Parts, SmallMatrix, entire, on_demand
-from maxmargin.tiling import Dense, tiling
+from maxmargin.tiling import Dense, Sparse, tiling
 
 TILE_ENTRIES = 1 << 20
 WHOLE_MATRIX_ROWS = 1024  # up to this many rows K is held whole, in float64
@@ -132,7 +132,8 @@ class Gram:
     @property
     def entries_round(self) -> bool:
         """Whether they are cheap and lie between 0 and 1, so that 16 bits say much about them."""
-        return isinstance(self.kernel, RBF) and self._tiled is not None and not self._costly
+        cheap = isinstance(self._tiled, Dense | Sparse) and not self._costly
+        return cheap and isinstance(self.kernel, RBF)
 
     @cached_property
     def budget(self) -> int:
