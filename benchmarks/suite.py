@@ -47,20 +47,23 @@ def tiny() -> list[Case]:
 def quick() -> list[Case]:
     """Two minutes: generated data, nothing that takes a peer long."""
     return [
-        *at((1, 100), "train", "narrow", 1 / 40, n=5_000),
-        *at((1,), "train", "wide", 1 / 500, n=1_500),
-        *at((1,), "train", "imbalanced", 1 / 22, n=5_000),
-        *at((1,), "sparse", "text", 1.0, n=3_000),
+        *at((1, 100), "train", "narrow", 1 / 40, n=5_000, only=QUICK_PEERS),
+        *at((1,), "train", "wide", 1 / 500, n=1_500, only=QUICK_PEERS),
+        *at((1,), "train", "imbalanced", 1 / 22, n=5_000, only=QUICK_PEERS),
+        *at((1,), "sparse", "text", 1.0, n=3_000, only=QUICK_PEERS),
         Case("multiclass", "ten_classes", 5_000, C=10, gamma=1 / 16),
         Case("SVR", "friedman", 5_000, "SVR", gamma=1 / 10),
         Case("one-class", "novelty", 5_000, "OneClassSVM", gamma=1 / 10),
         Case("linear", "text", 5_000, "LinearSVC", loss="hinge"),
         Case("linear", "narrow", 5_000, "LinearSVC", C=0.01, loss="squared_hinge"),
-        *at((1,), "small", "iris", 0.25, n=150),
-        *at((1,), "small", "narrow", 1 / 40, n=1_000),
+        *at((1,), "small", "iris", 0.25, n=150, only=QUICK_PEERS),
+        *at((1,), "small", "narrow", 1 / 40, n=1_000, only=QUICK_PEERS),
         Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=BLOCKS),
         Case("cold", "narrow", 2_000, gamma=1 / 40, only=OURS),
-        *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (1_000, 2_000, 4_000)),
+        *(
+            Case("scaling", "narrow", n, gamma=1 / 40, only=QUICK_PEERS)
+            for n in (1_000, 2_000, 4_000)
+        ),
     ]
 
 

@@ -81,7 +81,7 @@ def reproduce_documents(
 @app.command()
 def bench(
     full: Annotated[
-        bool, typer.Option("--full", help="Everything, over an hour; else two minutes.")
+        bool, typer.Option("--full", help="Everything, over an hour; else two or three minutes.")
     ] = False,
     only: Annotated[
         list[str] | None, typer.Option(help="A kind of work, such as train; several if repeated.")
