@@ -18,12 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from zipfile import ZipFile
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import make_circles, make_moons
+
+from maxmargin.hardware.arrays import Data, Floats, Numbers
 
 __all__ = [
     "REAL",
@@ -37,8 +39,10 @@ __all__ = [
     "moons",
 ]
 
+Labelled: TypeAlias = tuple[Floats, Numbers]
 
-def mixture(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+
+def mixture(n: int = 400, *, seed: int = 0) -> Labelled:
     """Two classes, each a mixture of three round Gaussians of width 0.55.
 
     Parameters
@@ -51,6 +55,12 @@ def mixture(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     -------
     X : ndarray of shape (n, 2)
     y : ndarray of int of shape (n,), 0 or 1
+
+    Examples
+    --------
+    >>> X, y = mixture(100, seed=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 2), [0, 1])
     """
     centres = np.array(
         [[[-1.6, 1.0], [0.3, 1.6], [1.9, 0.4]], [[-1.4, -0.8], [0.1, 0.0], [1.4, -1.3]]]
@@ -60,7 +70,7 @@ def mixture(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return centres[y, part] + random.normal(0, 0.55, (n, 2)), y
 
 
-def moons(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def moons(n: int = 400, *, seed: int = 0) -> Labelled:
     """Two half circles that reach into each other, with noise 0.25.
 
     Parameters
@@ -73,11 +83,18 @@ def moons(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     -------
     X : ndarray of shape (n, 2)
     y : ndarray of int of shape (n,), 0 or 1
+
+    Examples
+    --------
+    >>> X, y = moons(100, seed=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 2), [0, 1])
     """
-    return make_moons(n, noise=0.25, random_state=seed)
+    points: Labelled = make_moons(n, noise=0.25, random_state=seed)
+    return points
 
 
-def circles(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def circles(n: int = 400, *, seed: int = 0) -> Labelled:
     """A circle inside another of twice its radius, with noise 0.15.
 
     Parameters
@@ -90,11 +107,18 @@ def circles(n: int = 400, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     -------
     X : ndarray of shape (n, 2)
     y : ndarray of int of shape (n,), 0 (outside) or 1 (inside)
+
+    Examples
+    --------
+    >>> X, y = circles(100, seed=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 2), [0, 1])
     """
-    return make_circles(n, noise=0.15, factor=0.5, random_state=seed)
+    points: Labelled = make_circles(n, noise=0.15, factor=0.5, random_state=seed)
+    return points
 
 
-SIMULATIONS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray]]] = {
+SIMULATIONS: dict[str, Callable[..., Labelled]] = {
     "mixture": mixture,
     "moons": moons,
     "circles": circles,
@@ -157,12 +181,12 @@ REAL: dict[str, Source] = {
 
 @dataclass(frozen=True)
 class DataSet:
-    """Rows and what is to be learnt of them; a test part where the set comes with one."""
+    """Rows and targets; a test part where the set comes with one."""
 
-    X: Any
-    y: np.ndarray
+    X: Data
+    y: Floats
     X_test: Any = None
-    y_test: np.ndarray | None = None
+    y_test: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -176,10 +200,10 @@ class Reviews:
     rating : ndarray of int, 1 to 5: the label's twin, not to be learnt from
     """
 
-    title: np.ndarray
-    text: np.ndarray
-    recommended: np.ndarray
-    rating: np.ndarray
+    title: Floats
+    text: Floats
+    recommended: Floats
+    rating: Floats
 
 
 def load(name: str, folder: str | Path | None = None) -> DataSet:
@@ -250,7 +274,7 @@ def load_reviews(folder: str | Path | None = None) -> Reviews:
     )
 
 
-def _read(path: Path) -> dict[str, np.ndarray]:
+def _read(path: Path) -> dict[str, Floats]:
     with np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 

@@ -1,18 +1,19 @@
-"""Formulations: data to `DualProblem`. A pure function each; no solver ever sees C, ν or ε."""
+"""Formulations: data to `DualProblem`. Pure functions; solvers have no C, ν or ε."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem
 
 
-def one_sum(fit_intercept: bool) -> np.ndarray:
+def one_sum(fit_intercept: bool) -> Floats:
     """The sum constraint Σβ = 0 that an offset brings, or none."""
     return np.zeros(1 if fit_intercept else 0)
 
 
-def c_svc(y: np.ndarray, C: np.ndarray | float, *, fit_intercept: bool = True) -> DualProblem:
+def c_svc(y: Floats, C: Floats | float, *, fit_intercept: bool = True) -> DualProblem:
     """Soft-margin classifier: minimise ½‖w‖² + Σ C_i max(0, 1 − y_i(wᵀφ(x_i) + b)).
 
     With β_i = y_i α_i the dual is ½βᵀKβ − yᵀβ with β_i in [0, C_i] where y_i = +1 and in
@@ -22,8 +23,14 @@ def c_svc(y: np.ndarray, C: np.ndarray | float, *, fit_intercept: bool = True) -
     ----------
     y : labels, +1 or −1
     C : penalty of each row (weights included), or one for all; infinite for the hard margin
+
+    Examples
+    --------
+    >>> problem = c_svc(np.array([1, -1]), C=5.0)
+    >>> problem.linear, problem.lower, problem.upper, problem.sums
+    (array([-1.,  1.]), array([ 0., -5.]), array([5., 0.]), array([0.]))
     """
-    end = np.multiply(y, C, dtype=float)  # the other one is 0
+    end = np.multiply(y, C, dtype=float)  # the other bound is 0
     return DualProblem(
         linear=np.negative(y, dtype=float),
         lower=np.minimum(end, 0.0),
@@ -32,12 +39,18 @@ def c_svc(y: np.ndarray, C: np.ndarray | float, *, fit_intercept: bool = True) -
     )
 
 
-def nu_svc(y: np.ndarray, bound: np.ndarray, nu: float, count: float) -> DualProblem:
+def nu_svc(y: Floats, bound: Floats, nu: float, count: float) -> DualProblem:
     """ν-classifier: β_i in [0, w_i] or [−w_i, 0], each class summing to ±ν·count/2.
 
     The offsets of the two groups are b − ρ (positive class) and b + ρ; dividing by ρ gives the
     decision function of a C-SVC with C = 1/ρ. ν bounds the share of margin errors from above
     and that of support vectors from below.
+
+    Examples
+    --------
+    >>> problem = nu_svc(np.array([1.0, 1.0, -1.0]), np.ones(3), nu=0.5, count=3)
+    >>> problem.n_groups, problem.sums
+    (2, array([ 0.75, -0.75]))
     """
     room = min(bound[y > 0].sum(), bound[y < 0].sum())
     largest = float(2 * room / count)
@@ -57,12 +70,18 @@ def nu_svc(y: np.ndarray, bound: np.ndarray, nu: float, count: float) -> DualPro
 
 
 def epsilon_svr(
-    y: np.ndarray, bound: np.ndarray, epsilon: float, *, fit_intercept: bool = True
+    y: Floats, bound: Floats, epsilon: float, *, fit_intercept: bool = True
 ) -> DualProblem:
     """ε-insensitive regression: minimise ½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε).
 
     Two variables for each row, one for points above the tube and one for those below; they share
     the row's kernel values. The coefficient of the row is their sum.
+
+    Examples
+    --------
+    >>> problem = epsilon_svr(np.array([2.0, 3.0]), np.ones(2), epsilon=0.1)
+    >>> problem.linear, problem.rows
+    (array([-1.9, -2.9, -2.1, -3.1]), array([0, 1, 0, 1]))
     """
     rows = np.tile(np.arange(len(y)), 2)
     return DualProblem(
@@ -74,10 +93,15 @@ def epsilon_svr(
     )
 
 
-def nu_svr(y: np.ndarray, bound: np.ndarray, nu: float) -> DualProblem:
+def nu_svr(y: Floats, bound: Floats, nu: float) -> DualProblem:
     """ν-regression: as ε-SVR with ε found by the machine, both copies summing to ±ν ΣC_i / 2.
 
     The offsets of the two groups are b + ε (points above the tube) and b − ε.
+
+    Examples
+    --------
+    >>> nu_svr(np.array([2.0, 3.0]), np.ones(2), nu=0.5).sums
+    array([ 0.5, -0.5])
     """
     rows = np.tile(np.arange(len(y)), 2)
     half = nu * bound.sum() / 2
@@ -91,8 +115,14 @@ def nu_svr(y: np.ndarray, bound: np.ndarray, nu: float) -> DualProblem:
     )
 
 
-def one_class(bound: np.ndarray, nu: float) -> DualProblem:
-    """One-class machine: β_i in [0, w_i], Σβ = ν Σw; f(x) = Σ β_i k(x_i, x) + b, b = −ρ."""
+def one_class(bound: Floats, nu: float) -> DualProblem:
+    """One-class machine: β_i in [0, w_i], Σβ = ν Σw; f(x) = Σ β_i k(x_i, x) + b, b = −ρ.
+
+    Examples
+    --------
+    >>> one_class(np.ones(4), nu=0.5).sums
+    array([2.])
+    """
     return DualProblem(
         linear=np.zeros(len(bound)),
         lower=np.zeros(len(bound)),

@@ -1,6 +1,6 @@
-"""Losses: what a machine pays for answering f where the truth is y.
+"""Losses L(y, f) of a decision value f where the target is y.
 
-Each loss L(y, f) is convex in f and knows
+Each loss is convex in f and has
 
     value       L(y, f)
     derivative  ∂L/∂f, at a kink the subgradient nearest to zero
@@ -21,10 +21,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp, softmax, xlogy
+
+from maxmargin.hardware.arrays import Floats, Numbers
 
 __all__ = [
     "EpsilonInsensitive",
@@ -41,32 +44,40 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A convex function of the answer f for each truth y; see the module's page."""
+    """A convex function of f for each target y; see the module's docstring."""
 
     @abstractmethod
-    def value(self, y: Any, f: Any) -> np.ndarray:
+    def value(self, y: ArrayLike, f: ArrayLike) -> Floats:
         """L(y, f) for each row."""
 
     @abstractmethod
-    def derivative(self, y: Any, f: Any) -> np.ndarray:
+    def derivative(self, y: ArrayLike, f: ArrayLike) -> Floats:
         """∂L/∂f for each row, the subgradient nearest to zero at a kink."""
 
     @abstractmethod
-    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
         """sup_f s f − L(y, f) for each row; infinite outside the domain."""
 
 
 @dataclass(frozen=True)
 class Logistic(Loss):
-    """L = log(1 + exp(−y f)) = −log σ(y f), y = ±1."""
+    """L = log(1 + exp(−y f)) = −log σ(y f), y = ±1.
 
-    def value(self, y: Any, f: Any) -> np.ndarray:
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Logistic().value(np.array([1.0]), np.array([0.0])).round(4)
+    array([0.6931])
+    """
+
+    def value(self, y: ArrayLike, f: ArrayLike) -> Floats:
         return np.logaddexp(0.0, -np.multiply(y, f))
 
-    def derivative(self, y: Any, f: Any) -> np.ndarray:
-        return -y * expit(-np.multiply(y, f))
+    def derivative(self, y: ArrayLike, f: ArrayLike) -> Floats:
+        slope: Floats = -np.asarray(y) * expit(-np.multiply(y, f))
+        return slope
 
-    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
         """L* = p log p + (1 − p) log(1 − p) with p = −y s in [0, 1]."""
         p = -np.multiply(y, s)
         inside = np.clip(p, 0.0, 1.0)
@@ -79,16 +90,25 @@ class Softmax(Loss):
     """L = −log softmax(f)_y = log Σ_k exp(f_k) − f_y, y the number of a class, f a row of scores.
 
     With two classes and f = (0, g) it is the logistic loss of g.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Softmax().value(np.array([0]), np.array([[1.0, 1.0]])).round(4)
+    array([0.6931])
     """
 
-    def value(self, y: Any, f: Any) -> np.ndarray:
+    def value(self, y: ArrayLike, f: ArrayLike) -> Floats:
         f = np.asarray(f, float)
-        return logsumexp(f, axis=-1) - np.take_along_axis(f, _column(y), -1)[..., 0]
+        total: Floats = logsumexp(f, axis=-1)
+        right: Floats = np.take_along_axis(f, _column(y), -1)[..., 0]
+        return total - right
 
-    def derivative(self, y: Any, f: Any) -> np.ndarray:
-        return softmax(np.asarray(f, float), axis=-1) - _one_hot(y, np.shape(f)[-1])
+    def derivative(self, y: ArrayLike, f: ArrayLike) -> Floats:
+        shares: Floats = softmax(np.asarray(f, float), axis=-1)
+        return shares - _one_hot(y, np.shape(f)[-1])
 
-    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
         """L* = Σ_k p_k log p_k with p = s + e_y, a probability vector."""
         p = np.asarray(s, float) + _one_hot(y, np.shape(s)[-1])
         inside = (p >= 0).all(axis=-1) & np.isclose(p.sum(axis=-1), 1.0, rtol=0, atol=1e-9)
@@ -96,19 +116,19 @@ class Softmax(Loss):
         return np.where(inside, xlogy(p, p).sum(axis=-1), np.inf)
 
 
-def _column(y: Any) -> np.ndarray:
+def _column(y: ArrayLike) -> Numbers:
     return np.asarray(y, np.intp)[..., None]
 
 
-def _one_hot(y: Any, classes: int) -> np.ndarray:
-    return (np.arange(classes) == _column(y)).astype(float)
+def _one_hot(y: ArrayLike, classes: int) -> Floats:
+    return np.equal(np.arange(classes), _column(y)).astype(float)
 
 
 @dataclass(frozen=True)
 class PiecewiseLoss(Loss):
     """A loss of linear or quadratic pieces.
 
-    Of the residual r = y − f it counts what is beyond a tube of half-width ε,
+    Of the residual r = y − f it counts the part outside a tube of half-width ε,
 
         L = h(max(0, |r| − ε)),   h(t) = t, or t² / 2κ
 
@@ -131,35 +151,35 @@ class PiecewiseLoss(Loss):
         """ε, half the width of the tube."""
         return 0.0
 
-    def sides(self, y: Any) -> tuple[Any, Any]:
+    def sides(self, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         """Whether the loss grows as f falls below y, and as it rises above; one value or by row."""
         return True, True
 
-    def domain(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def domain(self, y: ArrayLike) -> tuple[Floats, Floats]:
         """The smallest and the largest derivative there is, for each row."""
         steepest = np.inf if self.kappa else 1.0
         below, above = (np.broadcast_to(side, np.shape(y)) for side in self.sides(y))
         return np.where(below, -steepest, 0.0), np.where(above, steepest, 0.0)
 
-    def value(self, y: Any, f: Any) -> np.ndarray:
+    def value(self, y: ArrayLike, f: ArrayLike) -> Floats:
         excess = self._excess(y, f)
         return excess**2 / (2 * self.kappa) if self.kappa else excess
 
-    def derivative(self, y: Any, f: Any) -> np.ndarray:
+    def derivative(self, y: ArrayLike, f: ArrayLike) -> Floats:
         s, excess = self._side(y, f)
         return s * excess / self.kappa if self.kappa else s
 
-    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
         y, s = np.asarray(y, float), np.asarray(s, float)
         lowest, highest = self.domain(y)
         quadratic = y * s + self.epsilon * np.abs(s) + 0.5 * self.kappa * s * s
         return np.where((s >= lowest) & (s <= highest), quadratic, np.inf)
 
-    def _excess(self, y: Any, f: Any) -> np.ndarray:
+    def _excess(self, y: ArrayLike, f: ArrayLike) -> Floats:
         """How far f is outside the tube, or 0."""
         return self._side(y, f)[1]
 
-    def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _side(self, y: ArrayLike, f: ArrayLike) -> tuple[Floats, Floats]:
         """Which way the loss falls (−1, 0 or +1), and how far f is outside the tube, or 0."""
         y = np.asarray(y, float)
         residual = y - f
@@ -171,48 +191,83 @@ class PiecewiseLoss(Loss):
 
 @dataclass(frozen=True)
 class Squared(PiecewiseLoss):
-    """L = ½(y − f)²."""
+    """L = ½(y − f)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Squared().value(np.array([1.0]), np.array([3.0]))
+    array([2.])
+    """
 
     kappa: ClassVar[float] = 1.0
 
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(PiecewiseLoss):
-    """L = max(0, |y − f| − ε)."""
+    """L = max(0, |y − f| − ε).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> EpsilonInsensitive(0.5).value(np.array([1.0, 1.0]), np.array([1.2, 3.0]))
+    array([0. , 1.5])
+    """
 
     epsilon: float = 0.0
 
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(EpsilonInsensitive):
-    """L = max(0, |y − f| − ε)²."""
+    """L = max(0, |y − f| − ε)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredEpsilonInsensitive(0.5).value(np.array([1.0, 1.0]), np.array([1.2, 3.0]))
+    array([0.  , 2.25])
+    """
 
     kappa: ClassVar[float] = 0.5
 
 
 @dataclass(frozen=True)
 class Hinge(PiecewiseLoss):
-    """L = max(0, 1 − y f), y = ±1: of the residual y − f, the side where y f < 1."""
+    """L = max(0, 1 − y f), y = ±1: of the residual y − f, the side where y f < 1.
 
-    def sides(self, y: Any) -> tuple[Any, Any]:
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Hinge().value(np.array([1, 1, -1]), np.array([2.0, 0.5, 1.0]))
+    array([0. , 0.5, 2. ])
+    """
+
+    def sides(self, y: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
         return np.asarray(y) > 0, np.asarray(y) < 0
 
-    def conjugate(self, y: Any, s: Any) -> np.ndarray:
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
         """L* = −t + ½κ t² with t = −y s in [0, 1], or t ≥ 0 for the square."""
         t = -np.multiply(y, s)
         inside = t >= 0 if self.kappa else (t >= 0) & (t <= 1)
         return np.where(inside, 0.5 * self.kappa * t * t - t if self.kappa else -t, np.inf)
 
-    def _excess(self, y: Any, f: Any) -> np.ndarray:
+    def _excess(self, y: ArrayLike, f: ArrayLike) -> Floats:
         return np.maximum(1.0 - np.multiply(y, f), 0.0)
 
-    def _side(self, y: Any, f: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _side(self, y: ArrayLike, f: ArrayLike) -> tuple[Floats, Floats]:
         excess = self._excess(y, f)
         return -np.multiply(y, excess > 0), excess
 
 
 @dataclass(frozen=True)
 class SquaredHinge(Hinge):
-    """L = max(0, 1 − y f)², y = ±1."""
+    """L = max(0, 1 − y f)², y = ±1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SquaredHinge().value(np.array([1, 1, -1]), np.array([2.0, 0.5, 1.0]))
+    array([0.  , 0.25, 4.  ])
+    """
 
     kappa: ClassVar[float] = 0.5

@@ -14,8 +14,8 @@ Nyström. With landmarks l_1 … l_m among the rows and K_mm = UΛUᵀ their ker
 
     φ(x) = Λ^(−½) Uᵀ k(l, x)
 
-is exact on the landmarks, and elsewhere the projection on their span: it sees the data, and for a
-kernel whose spectrum decays it needs far fewer columns.
+is exact on the landmarks, and elsewhere the projection on their span: it depends on the data, and
+for a kernel whose spectrum decays it needs far fewer columns.
 
 References: A. Rahimi, B. Recht, Random features for large-scale kernel machines, NIPS 2007. F. Yu,
 A. Suresh, K. Choromanski, D. Holtmann-Rice, S. Kumar, Orthogonal random features, NIPS 2016.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
-from maxmargin.features.base import distinct_rows, sampled
+from maxmargin.features.kernel_features import distinct_rows, sampled
+from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
 
-CANDIDATES = 10  # rows looked at for each landmark that is chosen with care
+CANDIDATES = 10  # random rows per landmark to choose from: bounds the time of both rules
 
 
 def choose_landmarks(
-    rule: str, kernel: Kernel, X: Any, count: int, random: np.random.RandomState
-) -> np.ndarray:
+    rule: str, kernel: Kernel, X: Data, count: int, random: np.random.RandomState
+) -> Numbers:
     """Row numbers of the landmarks, sorted: a memmap is read forward."""
     if rule == "uniform":
         return distinct_rows(X, count, random)
@@ -31,12 +30,12 @@ def choose_landmarks(
     return np.sort(rows[chosen])
 
 
-def leverage(kernel: Kernel, X: Any, first: np.ndarray) -> np.ndarray:
-    """Ridge leverage of each row, as the rows `first` show it.
+def leverage(kernel: Kernel, X: Data, first: Numbers) -> Floats:
+    """Ridge leverage of each row, estimated with the rows `first`.
 
-    With S the first choice, the part of k(x, x) that K_S explains after a ridge λ is k_Sᵀ(K_SS +
-    λI)⁻¹k_S, and the leverage is what it leaves, k(x, x) − that, over λ. λ is the mean
-    eigenvalue of the lower half of K_SS: what fewer landmarks would lose. No row gets nothing.
+    With S the first choice, the leverage is (k(x, x) − k_Sᵀ(K_SS + λI)⁻¹k_S) / λ, and λ the mean of
+    the smaller half of the eigenvalues of K_SS: what fewer landmarks would lose. At least 1e-6, so
+    that every row can be drawn.
     """
     K = np.asarray(kernel(X[first], X[first]), np.float64)
     values = np.linalg.eigvalsh((K + K.T) / 2)
@@ -45,5 +44,5 @@ def leverage(kernel: Kernel, X: Any, first: np.ndarray) -> np.ndarray:
         return np.ones(X.shape[0])
     factor, _ = cho_factor(K + ridge * np.eye(len(first)), lower=True)
     explained = solve_triangular(factor, np.asarray(kernel(X[first], X), np.float64), lower=True)
-    rest = kernel.diagonal(X) - np.einsum("ij,ij->j", explained, explained)
+    rest: Floats = kernel.diagonal(X) - np.einsum("ij,ij->j", explained, explained)
     return np.clip(rest / ridge, 1e-6, 1.0)

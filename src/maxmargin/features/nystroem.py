@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.cross import cross_dot
-from maxmargin.features.base import COMPONENTS, KernelFeatures
+from maxmargin.conventions import Interval, StrOptions, exists_if
+from maxmargin.features.kernel_features import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
-from maxmargin.kernels import RBF, Gamma, Kernel, Precomputed, as_kernel
-from maxmargin.resources import one_blas_thread
-from maxmargin.tiling import tiling
+from maxmargin.gram import cross_dot
+from maxmargin.gram.layouts import layout_of
+from maxmargin.hardware.arrays import Data, Floats, RandomState, Reals, RealType
+from maxmargin.hardware.threads import one_blas_thread
+from maxmargin.kernels import Gamma, Kernel, KernelFunction, as_kernel
 
 KINDS: tuple[type, ...] = (np.float32, np.float64)
 
@@ -34,12 +33,12 @@ class Nystroem(KernelFeatures):
     kernel : as for `SVC`, except "precomputed"
     degree, gamma, coef0 : parameters of the named kernels
     landmarks : {"uniform", "kmeans++", "leverage"}, default="uniform"
-        Which rows, all different: any; far from each other; or those that a first choice explains
-        worst (by approximate ridge leverage scores). With care, but from ten times as many rows
-        only.
+        Distinct rows: at random; far from each other; or those that a first choice represents
+        worst (approximate ridge leverage scores). The last two choose among ten times as many
+        random rows.
     threshold : float, default=1e-6
-        Eigenvalues of K_mm below this share of the largest are dropped: float32 knows nothing
-        of them. So there can be fewer columns than landmarks.
+        Eigenvalues of K_mm below this share of the largest are dropped: in float32 they are
+        rounding errors. So there can be fewer columns than landmarks.
     random_state : int, RandomState or None
 
     Attributes
@@ -59,7 +58,7 @@ class Nystroem(KernelFeatures):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelFeatures._parameter_constraints,
         "kernel": [str, callable],
         "degree": [Interval(Integral, 0, None, closed="left")],
@@ -68,17 +67,21 @@ class Nystroem(KernelFeatures):
         "threshold": [Interval(Real, 0.0, 1.0, closed="neither")],
     }
 
+    normalization_: Floats
+    eigenvalues_: Floats
+    landmarks_: Data
+
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         landmarks: Literal["uniform", "kmeans++", "leverage"] = "uniform",
         threshold: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -91,11 +94,11 @@ class Nystroem(KernelFeatures):
 
     def _kernel(self) -> Kernel:
         kernel = as_kernel(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
-        if isinstance(kernel, Precomputed):
+        if kernel.precomputed:
             raise ValueError("Nystroem needs a kernel it can evaluate, not kernel='precomputed'")
         return kernel
 
-    def _draw(self, X: Any, random: np.random.RandomState) -> None:
+    def _draw(self, X: Data, random: np.random.RandomState) -> None:
         rows = X.shape[0]
         count = min(COMPONENTS, rows) if self.n_components is None else self.n_components
         if count > rows:
@@ -117,32 +120,37 @@ class Nystroem(KernelFeatures):
                 f"kernel values up to {np.abs(K).max():.1g} are beyond float32: scale the data"
             )
         self.eigenvalues_ = values[kept]
-        self.normalization_ = vectors[:, kept] / np.sqrt(values[kept])
-        self._n_features_out = int(kept.sum())
-        self._tiling = tiling(self.kernel_, self.landmarks_)
-        self._panels: dict[type, Any] = {}
-        if self._tiling:
-            self._panels = {kind: self._tiling.pack(kind, None, 1) for kind in KINDS}
+        self.normalization_ = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+        self._prepare()
 
-    def basis(self, X: Any, dtype: type = np.float32) -> np.ndarray:
+    def _prepare(self) -> None:
+        """What follows from the landmarks and their normalization: columns, packed landmarks."""
+        self._n_features_out = len(self.eigenvalues_)
+        self._layout = layout_of(self.kernel_, self.landmarks_)
+        self._panels: dict[str, Any] = {}
+        if self._layout:
+            self._panels = {np.dtype(kind).name: self._layout.pack(kind, None, 1) for kind in KINDS}
+
+    def basis(self, X: Data, dtype: RealType = np.float32) -> Reals:
         """The kernel with every landmark."""
         if sp.issparse(X) and not sp.issparse(self.landmarks_):
             X = X.toarray()
         elif sp.issparse(self.landmarks_):
             X = sp.csr_array(X)
-        if self._tiling is None:
-            return self.kernel_(X, self.landmarks_).astype(dtype, copy=False)
-        right = self._tiling.like(X).expand(dtype, None, 1)
+        if self._layout is None:
+            values: Reals = self.kernel_(X, self.landmarks_)
+            return values.astype(dtype, copy=False)
+        right = self._layout.like(X).expand(dtype, None, 1)
         out = np.empty((X.shape[0], len(self.landmark_indices_)), dtype)
-        return self._tiling.block(self._panels[dtype], right, out, 1)
+        return self._layout.block(self._panels[np.dtype(dtype).name], right, out, 1)
 
     @property
-    def mixing(self) -> np.ndarray:
+    def mixing(self) -> Floats:
         """UΛ^(−½)."""
         return self.normalization_
 
-    @available_if(lambda self: isinstance(self._kernel(), RBF))
-    def inverse_transform(self, Z: Any) -> np.ndarray:
+    @exists_if(lambda self: self._kernel().radial)
+    def inverse_transform(self, Z: Data) -> Floats:
         """The rows x with φ(x) = z, for the RBF and dense rows.
 
         K_mm^½ undoes the normalization, the logarithm gives the squared distances to the
@@ -153,17 +161,19 @@ class Nystroem(KernelFeatures):
         if sp.issparse(self.landmarks_):
             raise ValueError("inverse_transform needs landmarks that are dense rows")
         back, centre = self.normalization_ * self.eigenvalues_, self.landmarks_.mean(axis=0)
-        values = np.clip(np.asarray(Z, np.float64) @ back.T, 1e-6, 1.0)
-        squares = -np.log(values) / float(self.kernel_.gamma)
+        most = self.kernel_.diagonal(self.landmarks_).max()
+        values = np.clip(np.asarray(Z, np.float64) @ back.T, 1e-6 * most, most)
+        squares = self.kernel_.squared_distances(values)
         L = self.landmarks_ - centre
         # ‖x − l‖² = s for every l is linear in (x, ‖x‖²):  2 lᵀx − ‖x‖² = ‖l‖² − s.
         A = np.column_stack([2 * L, -np.ones(len(L))])
         right = np.einsum("ij,ij->i", L, L) - squares
-        pairs = zip(values, right, strict=True)
+        pairs = zip(values / most, right, strict=True)
         X = [np.linalg.lstsq(A * k[:, None], r * k)[0][:-1] for k, r in pairs]
-        return np.array(X) + centre
+        back_in_place: Floats = np.array(X) + centre
+        return back_in_place
 
-    def dot(self, X: Any, coef: np.ndarray, threads: int | None = None) -> np.ndarray:
+    def dot(self, X: Data, coef: Floats, threads: int | None = None) -> Floats:
         """φ(X) @ coefᵀ: the landmarks' weights are UΛ^(−½) coefᵀ, and φ(X) is not needed."""
         weights = coef @ self.normalization_.T
         if sp.issparse(self.landmarks_):

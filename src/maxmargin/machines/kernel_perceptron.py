@@ -1,27 +1,29 @@
 """The perceptron in a kernel's space.
 
 Written out, the perceptron's w is a sum of the rows it was wrong about, so its scores need inner
-products only; a kernel in their place makes the same loop (see `online`) the kernel perceptron.
+products only; a kernel in their place makes the same loop (see `online_classifier`) the kernel
+perceptron.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
+from numpy.typing import ArrayLike
 
-from maxmargin.cross import cross_dot
-from maxmargin.kernels import Gamma, Kernel, Precomputed
-from maxmargin.machines.kernel_model import KernelModel
-from maxmargin.machines.online import OnlineClassifier
-from maxmargin.resources import thread_count
+from maxmargin.conventions import Interval
+from maxmargin.gram import cross_dot
+from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.hardware.threads import thread_count
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.kernel_machine import KernelMachine
+from maxmargin.machines.online_classifier import OnlineClassifier, as_one
 
 
-class KernelPerceptron(OnlineClassifier, KernelModel):
+class KernelPerceptron(OnlineClassifier, KernelMachine):
     """The perceptron in a kernel's space: f(x) = Σ over the mistakes of ± k(x_i, x).
 
     Parameters
@@ -33,7 +35,7 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
     class_weight : dict or "balanced"
         Multiplies the step after a mistake on a row of the class.
     budget : int or None
-        Most vectors to store: beyond it the oldest is forgotten.
+        Most vectors to store: beyond it the oldest is dropped.
 
     Attributes
     ----------
@@ -42,8 +44,8 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
     mistakes_ : ndarray, mistakes made in each epoch; `n_mistakes_` is their sum
     novikoff_bound_ : float
         A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate,
-        and after more than one block. With weights see `online`. It does not hold for a machine
-        that forgets.
+        and after more than one block. With weights see `online_classifier`. It does not hold for
+        a machine with a budget that is reached.
     n_iter_ : int, epochs
     classes_ : ndarray
 
@@ -56,21 +58,21 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
     (1.0, True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **OnlineClassifier._parameter_constraints,
-        **KernelModel._parameter_constraints,
+        **KernelMachine._parameter_constraints,
         "budget": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
         self,
         *,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         max_iter: int = 100,
-        class_weight: dict | Literal["balanced"] | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         budget: int | None = None,
         cache_size: float | None = None,
         n_jobs: int | None = None,
@@ -86,24 +88,28 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         self.n_jobs = n_jobs
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> KernelPerceptron:
+        self,
+        X: Data,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One pass over the rows of a block that arrives now; see `Perceptron.partial_fit`."""
-        if isinstance(self._kernel(), Precomputed):
+        if self._kernel().precomputed:
             raise ValueError(
                 "partial_fit needs the rows themselves: a precomputed kernel has no values "
                 "between one block and the next. Use fit, or another kernel"
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _begin(self, X: Any) -> None:
-        self._kernel_ = self._kernel().bind(X)
+    def _begin(self, X: Data) -> None:
+        self.kernel_ = self._kernel().bind(X)
         self.support_ = np.zeros(0, np.int32)
         self.support_vectors_ = X[:0]
         self._coef = np.zeros((len(self.classes_), 0))
         self.shape_fit_ = X.shape
 
-    def _epoch(self, X: Any, labels: np.ndarray, weights: np.ndarray, *, again: bool) -> int:
+    def _epoch(self, X: Data, labels: Numbers, weights: Floats, *, again: bool) -> int:
         scores, mistakes = self._scores(X), 0
         # Where the rows of this block are stored; those of earlier blocks are not in it.
         place = {int(row): k for k, row in enumerate(self.support_)} if again else {}
@@ -122,7 +128,7 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
             scores[:, among] += np.outer(column, steps)
         return mistakes
 
-    def _store(self, X: Any, i: int) -> None:
+    def _store(self, X: Data, i: int) -> None:
         stack = sp.vstack if sp.issparse(X) else np.concatenate
         self.support_vectors_ = stack([self.support_vectors_, X[[i]]])
         if sp.issparse(X):
@@ -130,8 +136,8 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         self.support_ = np.append(self.support_, np.int32(i))
         self._coef = np.column_stack([self._coef, np.zeros(len(self.classes_))])
 
-    def _make_room(self, X: Any, place: dict[int, int]) -> np.ndarray | float:
-        """Forget the oldest vector if the budget is used up; what it added to the scores."""
+    def _make_room(self, X: Data, place: dict[int, int]) -> Floats | float:
+        """Drop the oldest vector if the budget is used up; returns its part of the scores."""
         if self.budget is None or self._coef.shape[1] < self.budget:
             return 0.0
         lost = np.outer(self._column(X, 0), self._coef[:, 0])
@@ -143,24 +149,26 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
             place[row] -= 1
         return lost
 
-    def _column(self, X: Any, k: int) -> np.ndarray:
+    def _column(self, X: Data, k: int) -> Floats:
         """k(x, z) of every row x of the block with the stored vector z."""
-        if isinstance(self._kernel_, Precomputed):
-            return X[:, self.support_[k]]
+        if self.kernel_.precomputed:
+            column: Floats = X[:, self.support_[k]]
+            return column
         vector, one = self.support_vectors_[[k]], np.ones((1, 1))
-        return cross_dot(self._kernel_, X, vector, one, thread_count(self.n_jobs))[:, 0]
+        return cross_dot(self.kernel_, X, vector, one, thread_count(self.n_jobs))[:, 0]
 
-    def _scores(self, X: Any) -> np.ndarray:
-        if isinstance(self._kernel_, Precomputed):
+    def _scores(self, X: Data) -> Floats:
+        if self.kernel_.precomputed:
             columns = X[:, self.support_] if X.shape[1] == self.shape_fit_[0] else X
-            return columns @ self._coef.T
+            scores: Floats = columns @ self._coef.T
+            return scores
         return cross_dot(
-            self._kernel_, X, self.support_vectors_, self._coef, thread_count(self.n_jobs)
+            self.kernel_, X, self.support_vectors_, self._coef, thread_count(self.n_jobs)
         )
 
-    def _squares(self, X: Any, weights: np.ndarray) -> tuple[float, float]:
-        precomputed = isinstance(self._kernel_, Precomputed)
-        diagonal = X.diagonal() if precomputed else self._kernel_.diagonal(X)
+    def _squares(self, X: Data, weights: Floats) -> tuple[float, float]:
+        precomputed = self.kernel_.precomputed
+        diagonal = X.diagonal() if precomputed else self.kernel_.diagonal(X)
         radius = float(np.max(weights * diagonal))
         if self._coef.shape[1] == 0:
             return radius, 0.0
@@ -168,9 +176,9 @@ class KernelPerceptron(OnlineClassifier, KernelModel):
         return radius, float(np.sum(self._scores(stored) * self._coef.T))
 
     @property
-    def dual_coef_(self) -> np.ndarray:
-        """Coefficients of the stored vectors: for each class, or the second's minus the first's."""
-        return self._coef[1:] - self._coef[:1] if len(self.classes_) == 2 else self._coef
+    def dual_coef_(self) -> Floats:
+        """Coefficients of the stored vectors: of each class; of two, ±1 for each mistake."""
+        return np.atleast_2d(as_one(self._coef))
 
-    def _linear_coef(self) -> Any:
+    def _linear_coef(self) -> Floats:
         return np.asarray(self.dual_coef_ @ self.support_vectors_)

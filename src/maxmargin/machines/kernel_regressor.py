@@ -15,28 +15,29 @@ it if α is below 2|b| / λ_max(K_bb + λ); above, the steps grow without end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.conventions import Interval, StrOptions, fitting
 from maxmargin.gram import Gram
-from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.kernel_model import KernelModel
+from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.kernel_machine import KernelMachine
 from maxmargin.machines.validation import checked_weights
 
 HISTORY = np.dtype([("epoch", int), ("loss", float), ("objective", float), ("seconds", float)])
-BATCHES = 8  # sampled to estimate the largest stable rate
+BATCHES = 8  # of the estimate of the largest stable rate; "auto" takes half of it
 
 
-class KernelRegressor(RegressorMixin, KernelModel):
+class KernelRegressor(RegressorMixin, KernelMachine):
     """Kernel (ridge) regression, exactly or by mini-batch SGD on the dual.
 
     Parameters
@@ -75,8 +76,8 @@ class KernelRegressor(RegressorMixin, KernelModel):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **KernelModel._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KernelMachine._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"exact", "sgd"})],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -88,7 +89,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
     def __init__(
         self,
         *,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -97,7 +98,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
         batch_size: int = 32,
         learning_rate: float | Literal["auto"] = "auto",
         epochs: int = 100,
-        random_state: Any = None,
+        random_state: RandomState = None,
         cache_size: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -114,8 +115,8 @@ class KernelRegressor(RegressorMixin, KernelModel):
         self.cache_size = cache_size
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelRegressor:
+    @fitting
+    def fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit β to the targets y.
 
         Parameters
@@ -131,18 +132,18 @@ class KernelRegressor(RegressorMixin, KernelModel):
         self
         """
         X, y = self._validate(X, y, y_numeric=True)
-        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        targets: Floats = column_or_1d(y, warn=True).astype(np.float64, copy=False)
         sample_weight = checked_weights(sample_weight, X)
         weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-        gram = self._gram(X, sample_weight)
+        self.kernel_ = self._kernel().bind(X, sample_weight)
+        gram = self._gram(self.kernel_, X)
         solve = self._exact if self.solver == "exact" else self._descend
-        beta = solve(gram, y, weights)
-        self._kernel_ = gram.kernel
+        beta = solve(gram, targets, weights)
         for name, value in self._kept(X, np.flatnonzero(beta), beta[None]).items():
             setattr(self, name, value)
         return self
 
-    def _exact(self, gram: Gram, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _exact(self, gram: Gram, y: Floats, weights: Floats) -> Floats:
         began, rows = perf_counter(), np.flatnonzero(weights)
         K = gram.square(rows).copy()
         K[np.diag_indices_from(K)] += self.ridge / weights[rows]
@@ -159,7 +160,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
         self.history_["seconds"] = perf_counter() - began
         return beta
 
-    def _descend(self, gram: Gram, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _descend(self, gram: Gram, y: Floats, weights: Floats) -> Floats:
         began, rng = perf_counter(), check_random_state(self.random_state)
         size = min(self.batch_size, gram.n)
         self.largest_rate_ = largest_rate(gram, weights, self.ridge, size)
@@ -184,7 +185,7 @@ class KernelRegressor(RegressorMixin, KernelModel):
         return beta
 
     def _values_of(
-        self, gram: Gram, y: np.ndarray, weights: np.ndarray, beta: np.ndarray
+        self, gram: Gram, y: Floats, weights: Floats, beta: Floats
     ) -> tuple[float, float]:
         """Mean loss and objective at β."""
         support = np.flatnonzero(beta)
@@ -194,17 +195,14 @@ class KernelRegressor(RegressorMixin, KernelModel):
             objective = losses.sum() + 0.5 * self.ridge * (beta @ f)
         return float(losses.sum() / weights.sum()), float(objective)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> Labels:
         """f(x) = Σ β_i k(x_i, x) for the rows of X."""
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
         return self._line(X)
 
-    def _linear_coef(self) -> Any:
-        return np.asarray(self._dense_dual_coef() @ self.support_vectors_)
 
-
-def largest_rate(gram: Gram, weights: np.ndarray, ridge: float, size: int) -> float:
+def largest_rate(gram: Gram, weights: Floats, ridge: float, size: int) -> float:
     """2|b| / λ_max(√c K_bb √c + λ), the least over a few batches."""
     rng = np.random.default_rng(0)
     largest = 0.0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin
 
+from maxmargin.conventions import StrOptions, exists_if, fitting
+from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.losses import Hinge, PiecewiseLoss, SquaredHinge
-from maxmargin.machines.linear import LinearMachine, online
+from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.validation import (
     check_two_classes,
@@ -18,8 +19,10 @@ from maxmargin.machines.validation import (
     checked_weights,
     class_numbers,
     class_weights,
-    refuse_balanced,
+    declared_classes,
+    known_labels,
 )
+from maxmargin.problem import CrammerSingerProblem, L1Problem, LinearProblem
 from maxmargin.solvers import LinearSolver
 
 LOSSES: dict[str, type[PiecewiseLoss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge}
@@ -29,19 +32,42 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     """Linear support vector classifier, with an offset that is not regularised.
 
     Minimises ½‖w‖² + Σ C_i L(y_i, wᵀx_i + b) with L(y, f) = max(0, 1 − y f) or its square, one
-    class against the rest if there are more than two. `sklearn.svm.LinearSVC`, by LIBLINEAR, adds
-    ½b² to this; here b is free, as in `SVC(kernel="linear")`, so the model does not change when
-    all rows are shifted.
+    class against the rest if there are more than two; with penalty="l1", which leaves most w_j at
+    zero, ‖w‖₁ + Σ C_i L(y_i, wᵀx_i + b); with multi_class="crammer_singer" all classes at once,
+    ½ Σ_m ‖w_m‖² + Σ C_i max_m (1 − [m = y_i] + w_mᵀx_i + b_m − w_{y_i}ᵀx_i − b_{y_i}).
+
+    A program for `sklearn.svm.LinearSVC` runs as it is. On purpose these differ:
+
+    ===================  ==========================  ==============================================
+    .                    scikit-learn (LIBLINEAR)    here
+    ===================  ==========================  ==============================================
+    offset               adds ½b² (or |b|) to the    free, as in `SVC(kernel="linear")`: the model
+                         objective                   does not change when all rows are shifted
+    `intercept_scaling`  makes that term smaller     no effect
+    `tol`                1e-4, of a criterion that   1e-6, of the relative duality gap: the
+                         depends on the solver       objective is at most this much above its
+                                                     minimum
+    `dual`               chooses the solver          no effect: `solver` does; what LIBLINEAR
+                                                     does not have is refused in the same words
+    `random_state=None`  a new order in every fit    a fixed order: the same data, the same model
+    ===================  ==========================  ==============================================
 
     Parameters
     ----------
+    penalty : {"l2", "l1"}, default="l2"
+        ½‖w‖² or ‖w‖₁, the latter for the squared hinge.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+    dual : bool or "auto", default="auto"
+        See the table.
     tol : float, default=1e-6
         Relative duality gap to reach: the objective is at most this much above its minimum.
     C : float, default=1.0
-    multi_class : "ovr"
-        One class against the rest is what there is.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        One class against the rest; or all at once, for which `penalty`, `loss` and `dual` are not
+        used.
     fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        See the table.
     class_weight : dict or "balanced"
     verbose : int
         1 shows a bar of the gap falling toward `tol`.
@@ -50,8 +76,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         Most passes over the data; −1 for no limit.
     solver : {"auto", "dual", "interior-point", "newton", "sgd"} or LinearSolver, default="auto"
         New. "dual": coordinate descent. "interior-point", and for the squared hinge "newton": for
-        few columns; their speed does not depend on C. "auto": the one that is faster on the data.
-        "sgd": stochastic gradient descent, rough and online.
+        few columns; their speed does not depend on C. "auto": the one that is faster on the data;
+        penalty="l1" and multi_class="crammer_singer" have one each. "sgd": stochastic gradient
+        descent, rough and online.
     max_time : float or None
         New. Seconds after which the fit ends with the model so far.
     n_jobs : int or None
@@ -77,36 +104,54 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     0.96...
     >>> clf.certificate_.relative_gap <= 1e-6
     True
+
+    Few columns, chosen by the ℓ₁ penalty, and all classes at once:
+
+    >>> from sklearn.feature_selection import SelectFromModel
+    >>> SelectFromModel(LinearSVC(penalty="l1", dual=False, C=0.02)).fit_transform(X, y).shape
+    (150, 2)
+    >>> LinearSVC(multi_class="crammer_singer").fit(X, y).score(X, y)
+    0.98...
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearMachine._parameter_constraints,
+        "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions(set(LOSSES))],
-        "multi_class": [StrOptions({"ovr"})],
+        "multi_class": [StrOptions({"ovr", "crammer_singer"})],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
+    classes_: Labels
+    class_weight_: Floats
+
     def __init__(
         self,
-        *,
+        penalty: Literal["l2", "l1"] = "l2",
         loss: Literal["squared_hinge", "hinge"] = "squared_hinge",
+        *,
+        dual: bool | Literal["auto"] = "auto",
         tol: float = 1e-6,
         C: float = 1.0,
-        multi_class: Literal["ovr"] = "ovr",
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
         fit_intercept: bool = True,
-        class_weight: dict | Literal["balanced"] | None = None,
+        intercept_scaling: float = 1.0,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         verbose: int | bool = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
         solver: str | LinearSolver = "auto",
         max_time: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        self.penalty = penalty
         self.loss = loss
+        self.dual = dual
         self.tol = tol
         self.C = C
         self.multi_class = multi_class
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.verbose = verbose
         self.random_state = random_state
@@ -118,8 +163,25 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     def _loss(self) -> PiecewiseLoss:
         return LOSSES[self.loss]()
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVC:
+    @property
+    def _kind(self) -> type:
+        if self.multi_class == "crammer_singer":
+            return CrammerSingerProblem
+        return L1Problem if self.penalty == "l1" else LinearProblem
+
+    def _problem(self, y: Floats, cost: Floats) -> Any:
+        if self.multi_class == "crammer_singer":
+            labels: Numbers = y.astype(np.intp)
+            return CrammerSingerProblem(labels, cost, len(self.classes_), self.fit_intercept)
+        return self._kind(y, cost, self._loss(), self.fit_intercept)
+
+    def _attributes(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
+        if len(coef) == len(self.classes_) == 2:
+            coef, intercept = np.diff(coef, axis=0), np.diff(intercept)
+        return super()._attributes(coef, intercept)
+
+    @fitting
+    def fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on the rows of X with the labels y.
 
         Parameters
@@ -133,6 +195,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         -------
         self
         """
+        if self.multi_class == "ovr":
+            check_combination(self.penalty, self.loss, self.dual)
         X, y = checked_data(self, X, y)
         sample_weight = checked_weights(sample_weight, X)
         self.classes_, labels = class_numbers(y)
@@ -141,11 +205,15 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         self._train(X, self._targets(labels), self._weights(labels, sample_weight), (X, y))
         return self
 
-    @available_if(online)
-    @_fit_context(prefer_skip_nested_validation=True)
+    @exists_if(online)
+    @fitting
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> LinearSVC:
+        self,
+        X: Data,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """One epoch of stochastic gradient descent on these rows; needs solver="sgd".
 
         Parameters
@@ -153,37 +221,32 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         X, y, sample_weight : as in `fit`
         classes : array, needed in the first call: all labels that will ever come
         """
-        first = not hasattr(self, "classes_")
-        X, y = checked_data(self, X, y, reset=first)
-        if first:
-            if classes is None:
-                raise ValueError("classes must be passed on the first call to partial_fit.")
-            self.classes_, _ = class_numbers(classes)
-        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise ValueError(
-                f"classes={classes!r} are not those of the first call, {self.classes_.tolist()}"
-            )
-        refuse_balanced(self.class_weight)
-        unknown = ~np.isin(y, self.classes_)
-        if unknown.any():
-            row = int(np.flatnonzero(unknown)[0])
-            raise ValueError(f"label {y[row]} of row {row} is not in {self.classes_.tolist()}")
-        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
-        labels = np.searchsorted(self.classes_, y)
+        X, y = checked_data(self, X, y, reset=not hasattr(self, "classes_"))
+        self.classes_, self.class_weight_ = declared_classes(self, classes)
+        labels = known_labels(self.classes_, y)
         weights = self._weights(labels, checked_weights(sample_weight, X))
         self._learn(X, list(self._targets(labels).values()), weights)
         return self
 
-    def _weights(self, labels: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+    def _weights(self, labels: Numbers, sample_weight: Floats | None) -> Floats:
         weights = self.class_weight_[labels]
         return weights if sample_weight is None else weights * sample_weight
 
-    def _targets(self, labels: np.ndarray) -> dict[str, np.ndarray]:
-        """±1 for every binary problem."""
+    def _targets(self, labels: Numbers) -> dict[str, Floats]:
+        """±1 for every binary problem; for all classes at once, the number of the class."""
+        if self.multi_class == "crammer_singer":
+            return {"all classes": labels.astype(float)}
         scheme = OneVersusOne if len(self.classes_) == 2 else OneVersusRest
         return {split.name: split.signs for split in scheme(self.classes_).splits(labels)}
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def _targets_of(self, y: ArrayLike) -> tuple[list[Floats], Floats]:
+        """±1 of every binary problem, and the cost of each row."""
+        if self.multi_class == "crammer_singer":
+            raise ValueError("the proof of multi_class='crammer_singer' is not computed again")
+        labels = known_labels(self.classes_, y)
+        return list(self._targets(labels).values()), self.C * self._weights(labels, None)
+
+    def decision_function(self, X: Data) -> Floats:
         """wᵀx + b for the rows of X.
 
         Returns
@@ -194,9 +257,10 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> Labels:
         """The class of each row of X: by sign, or the largest decision value."""
         scores = self.decision_function(X)
         if len(self.classes_) == 2:
-            return self.classes_[(scores > 0).astype(int)]
-        return self.classes_[scores.argmax(axis=1)]
+            return self.classes_.take(scores > 0)
+        best: Numbers = scores.argmax(axis=1)
+        return self.classes_.take(best)

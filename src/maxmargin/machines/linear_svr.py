@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metaestimators import available_if
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 
+from maxmargin.conventions import Interval, StrOptions, exists_if, fitting
+from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
 from maxmargin.losses import EpsilonInsensitive, PiecewiseLoss, SquaredEpsilonInsensitive
-from maxmargin.machines.linear import LinearMachine, online
+from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
 from maxmargin.machines.validation import checked_data, checked_weights
 from maxmargin.solvers import LinearSolver
 
@@ -36,6 +37,11 @@ class LinearSVR(RegressorMixin, LinearMachine):
     C : float, default=1.0
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}
     fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+        Has no effect: there is nothing to scale in an offset that is not regularised.
+    dual : bool or "auto", default="auto"
+        Has no effect on the answer, which comes with both values. What LIBLINEAR does not have
+        (dual=False with the linear loss) is refused in scikit-learn's words; `solver` says how.
     verbose : int
         1 shows a bar of the gap falling toward `tol`.
     random_state : seeds the order in which rows are visited; None is a fixed seed
@@ -64,7 +70,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LinearMachine._parameter_constraints,
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "loss": [StrOptions(set(LOSSES))],
@@ -78,8 +84,10 @@ class LinearSVR(RegressorMixin, LinearMachine):
         C: float = 1.0,
         loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
         fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | Literal["auto"] = "auto",
         verbose: int | bool = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_iter: int = 1000,
         solver: str | LinearSolver = "auto",
         max_time: float | None = None,
@@ -90,6 +98,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.C = C
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
@@ -100,8 +110,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
     def _loss(self) -> PiecewiseLoss:
         return LOSSES[self.loss](self.epsilon)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+    @fitting
+    def fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on the rows of X with the targets y.
 
         Parameters
@@ -115,13 +125,14 @@ class LinearSVR(RegressorMixin, LinearMachine):
         -------
         self
         """
+        check_combination("l2", self.loss, self.dual)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         self._train(X, {type(self).__name__: y}, weights, (X, y))
         return self
 
-    @available_if(online)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVR:
+    @exists_if(online)
+    @fitting
+    def partial_fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """One epoch of stochastic gradient descent on these rows; needs solver="sgd"."""
         first = not hasattr(self, "coef_")
         X, y, weights = self._checked(X, y, sample_weight, reset=first)
@@ -129,15 +140,21 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return self
 
     def _checked(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+    ) -> tuple[Data, Floats, Floats]:
         X, y = checked_data(self, X, y, reset=reset, y_numeric=True)
         weights = checked_weights(sample_weight, X)
-        return X, y.astype(np.float64), np.ones(len(y)) if weights is None else weights
+        targets = np.array(y, np.float64)
+        return X, targets, np.ones(len(targets)) if weights is None else weights
 
-    def _attributes(self, coef: np.ndarray, intercept: np.ndarray) -> dict[str, Any]:
+    def _attributes(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
         return {"coef_": coef[0], "intercept_": intercept}
 
-    def predict(self, X: Any) -> np.ndarray:
+    def _targets_of(self, y: ArrayLike) -> tuple[list[Floats], Floats]:
+        """The targets, and the cost of each row."""
+        targets = np.array(y, np.float64)
+        return [targets], np.full(len(targets), float(self.C))
+
+    def predict(self, X: Data) -> Labels:
         """wᵀx + b for the rows of X."""
         return self._scores(X)

@@ -1,8 +1,7 @@
 """From several classes to binary problems and back.
 
-Both schemes answer the same four questions, so that every binary machine has both: which
-problems to solve, how their coefficients are laid out over the rows, what they decide, and
-which class that makes.
+A scheme defines the binary problems, the layout of their coefficients over the rows, their decision
+values, and the class that follows.
 
 One-versus-one trains a machine for each pair a < b, positive for a; each has a vote. A tie in
 votes is broken by the summed decision values. One-versus-rest trains one machine per class; the
@@ -11,29 +10,112 @@ largest decision value wins. Two classes need one machine, positive for the seco
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 
-Products = Callable[[np.ndarray, np.ndarray], Sequence[np.ndarray]]
+from maxmargin.hardware.arrays import Floats, Labels, Numbers
+from maxmargin.hardware.jit import compiled
+
+Products = Callable[[Floats, Numbers], Floats]
 
 
 class Split(NamedTuple):
-    """One binary problem: the rows it sees and their signs, +1 or −1."""
+    """One binary problem: its rows and their signs, +1 or −1."""
 
     name: str
-    rows: np.ndarray | slice
-    signs: np.ndarray
+    rows: Numbers | slice
+    signs: Floats
+
+
+def one_part(coef: Floats, ends: Numbers, products: Products) -> Floats:
+    """The products with all support vectors together, a column for each line of `coef`."""
+    columns: Floats = products(coef, ends[[0, -1]])[0].T
+    return columns
+
+
+Item = TypeVar("Item")
+
+
+class Made(Sequence[Item], ABC):
+    """A sequence whose items are made when they are asked for: there may be half a million."""
+
+    @abstractmethod
+    def make(self, number: int) -> Item:
+        """One item."""
+
+    @overload
+    def __getitem__(self, number: int) -> Item: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Item]: ...
+    def __getitem__(self, number: int | slice) -> Item | list[Item]:
+        if isinstance(number, slice):
+            return [self.make(k) for k in range(*number.indices(len(self)))]
+        return self.make(range(len(self))[number])
+
+
+class Scheme(Protocol):
+    """How several functions f_k(x) make up one machine."""
+
+    @property
+    def n_classes(self) -> int:
+        """Groups of support vectors."""
+
+    def splits(self, labels: Numbers) -> Sequence[Split]:
+        """The binary problems."""
+
+    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
+        """Where the coefficients of a problem are."""
+
+    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
+        """The coefficients of all problems over the n rows."""
+
+    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
+        """The coefficients of each problem; undoes `scatter`."""
+
+    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
+        """Decision values of every problem, without offsets."""
+
+    def confidence(self, decisions: Floats) -> Floats:
+        """A score per class whose argmax is the class."""
+
+
+@dataclass(frozen=True)
+class PairSplits(Made[Split]):
+    """The problems of all pairs a < b, from the rows of each class."""
+
+    classes: Labels
+    members: Sequence[Numbers]
+    first: Numbers
+    second: Numbers
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def make(self, number: int) -> Split:
+        """The rows of a are positive, those of b negative."""
+        a, b = self.first[number], self.second[number]
+        rows = np.concatenate([self.members[a], self.members[b]])
+        signs = np.ones(len(rows))
+        signs[len(self.members[a]) :] = -1.0
+        return Split(f"{self.classes[a]} v {self.classes[b]}", rows, signs)
 
 
 @dataclass(frozen=True)
 class OneVersusOne:
     """A machine for every pair of classes; `labels` number the class of each row."""
 
-    classes: np.ndarray
+    classes: Labels
+    in_pairs: ClassVar[bool] = True
+
+    @property
+    def n_classes(self) -> int:
+        """Each class has its own support vectors."""
+        return len(self.classes)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -42,93 +124,167 @@ class OneVersusOne:
             return [(1, 0)]
         return list(combinations(range(len(self.classes)), 2))
 
-    def splits(self, labels: np.ndarray) -> list[Split]:
+    def splits(self, labels: Numbers) -> Sequence[Split]:
         """The binary problems, in the order of `pairs`."""
         if len(self.classes) == 2:
             signs = np.where(labels == 1, 1.0, -1.0)
-            return [Split(self._name(1, 0), slice(None), signs)]
-        order, splits = labels.argsort(kind="stable"), []
+            return [Split(f"{self.classes[1]} v {self.classes[0]}", slice(None), signs)]
+        order = labels.argsort(kind="stable")
         ends = np.bincount(labels, minlength=len(self.classes)).cumsum().tolist()
         members = [order[start:stop] for start, stop in pairwise([0, *ends])]
-        for a, b in self.pairs:
-            rows = np.concatenate([members[a], members[b]])
-            signs = np.ones(len(rows))
-            signs[len(members[a]) :] = -1.0
-            splits.append(Split(self._name(a, b), rows, signs))
-        return splits
+        return PairSplits(self.classes, members, *np.triu_indices(len(members), 1))
 
-    def _name(self, a: int, b: int) -> str:
-        return f"{self.classes[a]} v {self.classes[b]}"
-
-    def _places(self, splits: Sequence[Split]) -> list[tuple]:
-        """Where the coefficients of each problem are: those of class a against b in line b − 1."""
+    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
+        """Where the coefficients of a pair a < b are: those of class a against b in line b − 1."""
         if len(self.classes) == 2:
-            return [(0, slice(None))]
-        return [
-            (np.where(split.signs > 0, b - 1, a), split.rows)
-            for split, (a, b) in zip(splits, self.pairs, strict=True)
-        ]
+            return 0, slice(None)
+        split, (a, b) = splits[number], self.pair(number)
+        return np.where(split.signs > 0, b - 1, a), split.rows
 
-    def scatter(self, splits: Sequence[Split], betas: Sequence[np.ndarray], n: int) -> np.ndarray:
+    def pair(self, number: int) -> tuple[int, int]:
+        """(a, b) of the pair with this number: class a comes first in k − 1 − a of them."""
+        k, a = len(self.classes), 0
+        while number >= k - 1 - a:
+            number, a = number - (k - 1 - a), a + 1
+        return a, a + 1 + number
+
+    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
         """LIBSVM's layout: (classes − 1, n), a row's coefficients against each other class."""
         coef = np.zeros((len(self.classes) - 1, n))
-        for place, beta in zip(self._places(splits), betas, strict=True):
-            coef[place] = beta
+        for number, beta in enumerate(betas):
+            coef[self.place(splits, number)] = beta
         return coef
 
-    def gather(self, splits: Sequence[Split], coef: np.ndarray) -> list[np.ndarray]:
+    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
         """The coefficients of each binary problem; undoes `scatter`."""
-        return [coef[place] for place in self._places(splits)]
+        return [coef[self.place(splits, number)] for number in range(len(splits))]
 
-    def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
+    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
         """Decision values of every pair, without offsets.
 
-        `products(coef, ends)` are K(X, support vectors) @ coefᵀ for the support vectors between
-        any two ends. Those of class c are from ends[c] to ends[c + 1].
+        `products(coef, ends)` are coef @ K(support vectors, X) for the support vectors between
+        any two ends, (parts, lines of coef, rows). Those of class c are from ends[c] to
+        ends[c + 1].
         """
         if len(self.classes) == 2:
-            return products(coef, ends[[0, -1]])[0]
+            return one_part(coef, ends, products)
         parts = products(coef, ends)
-        return np.column_stack([parts[a][:, b - 1] + parts[b][:, a] for a, b in self.pairs])
+        decisions = np.empty((len(self.classes) * (len(self.classes) - 1) // 2, parts.shape[2]))
+        add_sides(parts, decisions)
+        return decisions.T
 
-    def confidence(self, decisions: np.ndarray) -> np.ndarray:
+    def confidence(self, decisions: Floats) -> Floats:
         """A score per class whose argmax is the vote: votes, plus less than ½ for their values."""
-        votes = np.zeros((len(decisions), len(self.classes)))
-        values = np.zeros_like(votes)
-        for k, (a, b) in enumerate(self.pairs):
-            decision = decisions[:, k]
-            votes[:, a] += decision > 0
-            votes[:, b] += decision <= 0
-            values[:, a] += decision
-            values[:, b] -= decision
-        return votes + values / (3 * (np.abs(values) + 1))
+        votes = np.zeros((len(self.classes), len(decisions)))
+        values: Floats = np.zeros_like(votes)
+        count_votes(np.ascontiguousarray(decisions.T), votes, values)
+        shares: Floats = values / (3 * (np.abs(values) + 1))
+        return (votes + shares).T
 
 
 @dataclass(frozen=True)
 class OneVersusRest:
     """A machine for every class against all others."""
 
-    classes: np.ndarray
+    classes: Labels
+    in_pairs: ClassVar[bool] = False
 
-    def splits(self, labels: np.ndarray) -> list[Split]:
+    @property
+    def n_classes(self) -> int:
+        """Each class has its own support vectors."""
+        return len(self.classes)
+
+    def splits(self, labels: Numbers) -> list[Split]:
         """The binary problems, one per class."""
         return [
             Split(f"{name} v rest", slice(None), np.where(labels == a, 1.0, -1.0))
             for a, name in enumerate(self.classes)
         ]
 
-    def scatter(self, splits: Sequence[Split], betas: Sequence[np.ndarray], n: int) -> np.ndarray:
+    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
+        """A line of its own."""
+        return number, slice(None)
+
+    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
         """(classes, n): line c belongs to the machine of class c."""
         return np.array(betas)
 
-    def gather(self, splits: Sequence[Split], coef: np.ndarray) -> list[np.ndarray]:
+    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
         """The coefficients of each binary problem; undoes `scatter`."""
         return list(coef)
 
-    def decide(self, coef: np.ndarray, ends: np.ndarray, products: Products) -> np.ndarray:
+    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
         """Decision value of each class, without offsets."""
-        return products(coef, ends[[0, -1]])[0]
+        return one_part(coef, ends, products)
 
-    def confidence(self, decisions: np.ndarray) -> np.ndarray:
+    def confidence(self, decisions: Floats) -> Floats:
         """The decision values themselves."""
+        return decisions
+
+
+@compiled()
+def add_sides(parts: Floats, decisions: Floats) -> None:
+    """Of each pair a < b: what the support vectors of a say against b, and those of b against a.
+
+    Some a at a time, whose parts of b lie side by side.
+    """
+    classes = len(parts)
+    for first in range(0, classes, 8):
+        for b in range(first + 1, classes):
+            for a in range(first, first + 8 if first + 8 < b else b):
+                pair = a * (2 * classes - a - 1) // 2 + b - a - 1
+                for i in range(decisions.shape[1]):
+                    decisions[pair, i] = parts[a, b - 1, i] + parts[b, a, i]
+
+
+@compiled()
+def count_votes(decisions: Floats, votes: Floats, values: Floats) -> None:
+    """votes of each row for each class, and the sums of the values for it."""
+    k = 0
+    for a in range(len(votes)):
+        for b in range(a + 1, len(votes)):
+            for i in range(votes.shape[1]):
+                value = decisions[k, i]
+                votes[a, i] += 1.0 if value > 0 else 0.0
+                votes[b, i] += 0.0 if value > 0 else 1.0
+                values[a, i] += value
+                values[b, i] -= value
+            k += 1
+
+
+def scheme_of(multiclass: str, classes: Labels) -> OneVersusOne | OneVersusRest:
+    """The scheme that `multiclass=` names; two classes need one machine, whatever it is."""
+    if multiclass == "ovr" and len(classes) > 2:
+        return OneVersusRest(classes)
+    return OneVersusOne(classes)
+
+
+@dataclass(frozen=True)
+class OneFunction:
+    """One function for all rows: a regressor, or the one-class machine."""
+
+    n_classes: int = 1
+
+    def splits(self, labels: Numbers) -> list[Split]:
+        """One problem of all rows."""
+        return [Split("all rows", slice(None), np.ones(len(labels)))]
+
+    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
+        """A line of its own."""
+        return number, slice(None)
+
+    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
+        """(1, n)."""
+        return np.array(betas)
+
+    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
+        """Its coefficients."""
+        return list(coef)
+
+    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
+        """Its value, without the offset."""
+        return one_part(coef, ends, products)
+
+    def confidence(self, decisions: Floats) -> Floats:
+        """The value itself."""
         return decisions

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
+from maxmargin.conventions import Interval
 from maxmargin.formulations import c_svc, nu_svc
-from maxmargin.gram import Gram
-from maxmargin.kernels import Gamma, Kernel
+from maxmargin.hardware.arrays import Data, Floats, RandomState
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.answers import Answers
 from maxmargin.machines.classifier import KernelClassifier
-from maxmargin.machines.multiclass import Split
-from maxmargin.machines.tasks import Standing, Task
+from maxmargin.machines.dual_machine import Form
+from maxmargin.machines.fit import Fit
+from maxmargin.machines.plan import Plan
 from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import Solver
+
+TIGHTENINGS = 3  # ρ moves a little with each; one is nearly always enough
 
 
 class NuSVC(KernelClassifier):
@@ -35,8 +40,8 @@ class NuSVC(KernelClassifier):
         ν finds C = 1/ρ on the unweighted classes; the weights then multiply C as in `SVC`. (In
         the ν problem itself both classes have the same total, so weights could not act.)
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter,
-    decision_function_shape, break_ties, random_state, solver, max_time, warm_start, n_jobs,
-    multiclass : see `SVC`
+    decision_function_shape, break_ties, random_state, solver, criterion, max_time, warm_start,
+    n_jobs, multiclass : see `SVC`
 
     Attributes
     ----------
@@ -53,7 +58,7 @@ class NuSVC(KernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelClassifier._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
@@ -62,21 +67,22 @@ class NuSVC(KernelClassifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | Literal["deprecated"] = False,
         tol: float = 1e-3,
         cache_size: float | None = None,
-        class_weight: dict | Literal["balanced"] | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         verbose: int | bool = False,
         max_iter: int = -1,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         solver: str | Solver = "block",
+        criterion: Literal["both", "kkt"] = "both",
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -98,25 +104,67 @@ class NuSVC(KernelClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.solver = solver
+        self.criterion = criterion
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.multiclass = multiclass
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NuSVC:
-        """Train on the rows of X with the labels y; see `SVC.fit`."""
-        self._penalties: np.ndarray | None = None
+    _takes_partitions = False  # what ν allows depends on the counts of all rows
+
+    def _fit_model(self, run: Fit, X: Data, y: ArrayLike, sample_weight: Floats | None) -> None:
+        self._penalties: Floats | None = None
         if self.class_weight is not None:
-            unweighted = clone(self).set_params(class_weight=None, probability=False)
-            unweighted.set_callbacks().fit(X, y, sample_weight)
+            unweighted = clone(self).set_params(class_weight=None).set_callbacks()
+            unweighted._fit_model(run.part(unweighted, X, y, 0.5), X, y, sample_weight)
             self._penalties = np.array([1 / unit(rho) for rho in unweighted._rho_])
-        super().fit(X, y, sample_weight)
-        self._check_margins()
-        return self
+            self._unweighted = unweighted
+        super()._fit_model(run, X, y, sample_weight)
+        self.__dict__.pop("_unweighted", None)
+        if run.whole is run:
+            self._check_margins()
+
+    def _starts(self, plan: Plan) -> list[np.ndarray | None]:
+        """With class weights: where the unweighted machine ended, unless a warm start is asked."""
+        before = self.__dict__.get("_unweighted")
+        if before is None or (self.warm_start and hasattr(self, "_form_")):
+            return super()._starts(plan)
+        coef = np.zeros((before.dual_coef_.shape[0], len(plan.bounds)))
+        coef[:, before.support_] = before._dense_dual_coef()
+        return list(plan.scheme.gather(plan.splits, coef))
+
+    def _solve(
+        self,
+        run: Fit,
+        X: Data,
+        plan: Plan,
+        form: Form,
+        starts: Sequence[Floats | None],
+        tols: Sequence[float] | None = None,
+    ) -> Answers:
+        """Until the violation is ≤ tol · ρ, since the decision values are divided by ρ.
+
+        ρ is known only in the end: where it is small, the solve goes on with that tolerance.
+        """
+        solutions: Answers = super()._solve(run, X, plan, form, starts, tols)
+        none = self._no_margin(float(form.kernel.diagonal(X).max(initial=0)), plan.bounds)
+        for _ in range(TIGHTENINGS):
+            found = [margin_of(each.offsets) for each in solutions]
+            aims = [self.tol * (min(rho, 1.0) if rho > none else 1.0) for rho in found]
+            done = all(
+                each.status is not Status.CONVERGED or each.values.violation <= aim
+                for each, aim in zip(solutions, aims, strict=True)
+            )
+            if done:
+                break
+            begin: list[np.ndarray | None] = [each.beta for each in solutions]
+            solutions = super()._solve(run, X, plan, form, begin, aims)
+        return solutions
 
     def _check_margins(self) -> None:
         """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
-        rounding = 1e-12 * self.nu * self._bounds_.sum() * self._largest_
+        largest = float(self.kernel_.diagonal(self.support_vectors_).max(initial=0))
+        rounding = self._no_margin(largest, self._bounds_)
         for rho, proof in zip(self._rho_, self.certificates_, strict=True):
             if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding):
                 warn(
@@ -125,45 +173,31 @@ class NuSVC(KernelClassifier):
                     "classes overlap; scale the data or lower tol if they are merely small"
                 )
 
-    def _tasks(
-        self, gram: Gram, splits: list[Split], bounds: np.ndarray, counts: np.ndarray
-    ) -> list[Task]:
-        self._largest_ = float(gram.diagonal.max())
-        return super()._tasks(gram, splits, bounds, counts)
+    def _no_margin(self, largest: float, bounds: Floats) -> float:
+        """A ρ that may be nothing but rounding errors, where k(x, x) is at most `largest`."""
+        return 1e-12 * self.nu * float(bounds.sum()) * largest
 
-    def _bounds(self, weights: np.ndarray) -> np.ndarray:
+    def _bounds(self, weights: Floats) -> Floats:
         return weights
 
-    def _formulate(
-        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
-    ) -> DualProblem:
+    def _problem(self, number: int, signs: Floats, bounds: Floats, counts: Floats) -> DualProblem:
         if self._penalties is None:
             return nu_svc(signs, bounds, self.nu, counts.sum())
         return c_svc(signs, self._penalties[number] * bounds)
 
-    def _encode(self, number: int, coef: np.ndarray) -> np.ndarray:
+    def _encode(self, number: int, coef: Floats) -> Floats:
         return unit(self._rho_[number]) * coef
 
-    def _decode(self, beta: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, float]:
+    def _decode(self, beta: Floats, offsets: Floats) -> tuple[Floats, float]:
         """Rescaled by ρ, so that the margin is where |f| = 1."""
         rho = unit(margin_of(offsets))
         return beta / rho, float(offsets.mean() / rho)
 
-    def _model(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        bounds: np.ndarray,
-        splits: list[Split],
-        tasks: list[Task],
-        standing: list[Standing],
-    ) -> dict[str, Any]:
-        model = super()._model(X, labels, bounds, splits, tasks, standing)
-        offsets = [task.coefficients(where)[1] for task, where in zip(tasks, standing, strict=True)]
-        return {**model, "_rho_": np.array([margin_of(pair) for pair in offsets])}
+    def _from_offsets(self, offsets: Sequence[Floats]) -> dict[str, Any]:
+        return {"_rho_": np.array([margin_of(pair) for pair in offsets])}
 
 
-def margin_of(offsets: np.ndarray) -> float:
+def margin_of(offsets: Floats) -> float:
     """ρ from the offsets b − ρ and b + ρ; 1 for a C-SVC, which has one offset only."""
     return float(offsets[1] - offsets[0]) / 2 if len(offsets) == 2 else 1.0
 

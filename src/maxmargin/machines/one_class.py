@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
-from typing import Any, ClassVar
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
-from sklearn.utils._param_validation import Interval
+from numpy.typing import ArrayLike
+from sklearn.base import OutlierMixin
 
+from maxmargin.conventions import Interval, fitting
 from maxmargin.formulations import one_class
-from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.base import KernelMachine
-from maxmargin.machines.single import SingleMachine
-from maxmargin.problem import DualProblem
+from maxmargin.hardware.arrays import Data, Floats, Labels
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.fit import Fit
+from maxmargin.machines.partitioned import fit_partitions
+from maxmargin.machines.plan import Plan
+from maxmargin.machines.validation import checked_weights
+from maxmargin.scale.kinds import as_partitions, by_block
 from maxmargin.solvers import Solver
 
 
-class OneClassSVM(OutlierMixin, SingleMachine):
+class OneClassSVM(OutlierMixin, DualMachine):
     """Unsupervised outlier detection: the smallest region that holds a share 1 − ν of the rows.
 
     Every parameter and attribute of `sklearn.svm.OneClassSVM` is here; the rest is that of
@@ -26,8 +31,8 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, solver, max_time,
-    warm_start, n_jobs : see `SVC`
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, solver, criterion,
+    max_time, warm_start, n_jobs, checkpoint : see `SVC`
     nu : float in (0, 1], default=0.5
         Upper bound on the share of outliers, lower bound on the share of support vectors.
 
@@ -46,15 +51,15 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     array([ 1,  1,  1,  1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DualMachine._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
     def __init__(
         self,
         *,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -65,9 +70,11 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         verbose: int | bool = False,
         max_iter: int = -1,
         solver: str | Solver = "block",
+        criterion: Literal["both", "kkt"] = "both",
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -80,18 +87,22 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         self.verbose = verbose
         self.max_iter = max_iter
         self.solver = solver
+        self.criterion = criterion
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> OneClassSVM:
+    @fitting
+    def fit(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Find the region where the rows of X are dense.
 
         Parameters
         ----------
         X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
-            kernel="precomputed"
+            kernel="precomputed"; or rows in partitions: `maxmargin.scale`, or a collection of Dask
         y : ignored
         sample_weight : array of shape (n_samples,), default=None
 
@@ -99,33 +110,43 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         -------
         self
         """
+        if (data := as_partitions(X, None, sample_weight)) is not None:
+            fit_partitions(self, data, labels=False)
+            return self
         X = self._validate(X)
-        self._fit(X, np.zeros(X.shape[0]), sample_weight)
+        sample_weight = checked_weights(sample_weight, X)
+        plan = self._plan_of_rows(
+            None, np.ones(X.shape[0]) if sample_weight is None else sample_weight
+        )
+        with Fit(self, X, y) as run:
+            self._train(run, X, plan, sample_weight)
         return self
 
-    def _bounds(self, weights: np.ndarray) -> np.ndarray:
-        return weights
-
-    def _formulate(self, y: np.ndarray, bounds: np.ndarray) -> DualProblem:
-        return one_class(bounds, self.nu)
-
-    def _intercept(self, offsets: np.ndarray) -> float:
-        return float(offsets[0])
+    def _plan_of_rows(self, y: Labels | None, weights: Floats) -> Plan:
+        return self._one_function(one_class(weights, self.nu), weights)
 
     @property
-    def offset_(self) -> np.ndarray:
+    def n_iter_(self) -> int:
+        """Steps taken."""
+        return self.certificate_.n_iter
+
+    @property
+    def offset_(self) -> Floats:
         """ρ, minus the intercept."""
         return -self.intercept_
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    @by_block
+    def decision_function(self, X: Data) -> Floats:
         """Signed distance to the region's border: positive inside, 0 on it up to rounding."""
-        values = self._values(X)
+        values = self._decisions(X)[:, 0]
         return np.where(np.abs(values) <= 1e-9 * np.abs(self.offset_), 0.0, values)
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    @by_block
+    def score_samples(self, X: Data) -> Floats:
         """The density score Σ β_i k(x_i, x): the decision value before ρ is taken off."""
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X: Any) -> np.ndarray:
+    @by_block
+    def predict(self, X: Data) -> Labels:
         """+1 inside the region or on its border, −1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,16 +1,19 @@
-"""The perceptron: one row at a time, learning only from mistakes (see `online`)."""
+"""The perceptron: one row at a time, learning only from mistakes (see `online_classifier`)."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.compiled import compiled
-from maxmargin.machines.online import OnlineClassifier
+from maxmargin.gram.data_matrix import DataMatrix, row_add, row_dot
+from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals
+from maxmargin.hardware.jit import compiled
+from maxmargin.machines.online_classifier import OnlineClassifier, as_one
 from maxmargin.machines.validation import checked_data
-from maxmargin.rows import Rows, row_add, row_dot
 
 
 class Perceptron(OnlineClassifier):
@@ -32,7 +35,7 @@ class Perceptron(OnlineClassifier):
     mistakes_ : ndarray, mistakes made in each epoch; `n_mistakes_` is their sum
     novikoff_bound_ : float
         A bound on the mistakes, from the margin of the machine found; ∞ if it does not separate,
-        and after more than one block. With weights see `online`.
+        and after more than one block. With weights see `online_classifier`.
     n_iter_ : int, epochs
     classes_ : ndarray
 
@@ -45,7 +48,7 @@ class Perceptron(OnlineClassifier):
     (0, True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **OnlineClassifier._parameter_constraints,
         "fit_intercept": ["boolean"],
     }
@@ -55,52 +58,63 @@ class Perceptron(OnlineClassifier):
         *,
         fit_intercept: bool = True,
         max_iter: int = 100,
-        class_weight: dict | Literal["balanced"] | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.class_weight = class_weight
 
-    def _validate(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> Any:
+    def _validate(self, X: Data, y: ArrayLike = "no_validation", *, reset: bool = True) -> Any:
         return checked_data(self, X, y, reset=reset)
 
-    def _validate_for_prediction(self, X: Any) -> Any:
+    def _validate_for_prediction(self, X: Data) -> Any:
         return self._validate(X, reset=False)
 
-    def _begin(self, X: Any) -> None:
+    def _begin(self, X: Data) -> None:
         self._W = np.zeros((len(self.classes_), X.shape[1]))
         self._b = np.zeros(len(self.classes_))
 
-    def _epoch(self, X: Any, labels: np.ndarray, weights: np.ndarray, *, again: bool) -> int:
+    def _epoch(self, X: Data, labels: Numbers, weights: Floats, *, again: bool) -> int:
         model = self._W, self._b, float(self.fit_intercept)
-        return epoch(*Rows(X).parts, labels, weights, *model, np.empty(len(self._b)))
+        return epoch(*DataMatrix(X).parts, labels, weights, *model, np.empty(len(self._b)))
 
-    def _scores(self, X: Any) -> np.ndarray:
-        return safe_sparse_dot(X, self._W.T, dense_output=True) + self._b
+    def _scores(self, X: Data) -> Floats:
+        products: Floats = safe_sparse_dot(X, self._W.T, dense_output=True)
+        return products + self._b
 
-    def _squares(self, X: Any, weights: np.ndarray) -> tuple[float, float]:
+    def _squares(self, X: Data, weights: Floats) -> tuple[float, float]:
         radius = float(np.max(weights * (row_norms(X, squared=True) + self.fit_intercept)))
         return radius, float(np.sum(self._W**2) + np.sum(self._b**2))
 
     @property
-    def coef_(self) -> np.ndarray:
-        """The weights: of each class, or of the second minus the first."""
-        return self._W[1:] - self._W[:1] if len(self.classes_) == 2 else self._W
+    def coef_(self) -> Floats:
+        """The weights: of each class; of two classes w, which each mistake moves by ±x."""
+        return np.atleast_2d(as_one(self._W))
 
     @property
-    def intercept_(self) -> np.ndarray:
+    def intercept_(self) -> Floats:
         """The offsets, laid out as `coef_`."""
-        return self._b[1:] - self._b[:1] if len(self.classes_) == 2 else self._b
+        return np.atleast_1d(as_one(self._b))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
 
 @compiled()
-def epoch(data, indices, indptr, labels, weights, W, b, one, scores):
-    """The loop of `online` over all rows; returns the mistakes. `scores` is room for one row's."""
+def epoch(
+    data: Reals,
+    indices: Numbers,
+    indptr: Numbers,
+    labels: Numbers,
+    weights: Floats,
+    W: Floats,
+    b: Floats,
+    one: float,
+    scores: Reals,
+) -> int:
+    """All rows once; returns the mistakes. `scores` is room for one row's."""
     mistakes = 0
     for i in range(len(labels)):
         y, weight = labels[i], weights[i]

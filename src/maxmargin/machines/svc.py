@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isinf
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from numpy.typing import ArrayLike
 
+from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import c_svc
-from maxmargin.gram import Gram
-from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.streamed import StreamedClassifier
+from maxmargin.hardware.arrays import Data, Floats, RandomState
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.classifier import KernelClassifier
+from maxmargin.machines.feature_map import APPROXIMATION
+from maxmargin.machines.hard_margin import bounds_of, is_infeasible
+from maxmargin.machines.multiclass import scheme_of
+from maxmargin.machines.streaming import is_first, learn, streams
+from maxmargin.machines.validation import checked_weights, declared_classes, known_labels
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import Progress, Solver
 
 
-class SVC(StreamedClassifier):
+class SVC(KernelClassifier):
     """Soft-margin support vector classifier, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, 1 − y_i(wᵀφ(x_i) + b)) through its dual. Every parameter,
@@ -32,35 +38,48 @@ class SVC(StreamedClassifier):
     kernel : {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}, Kernel or callable
         A callable is a function of two blocks of rows, or, if compiled with numba, of two rows.
         It is evaluated block by block: the whole matrix is never formed.
-    degree, gamma, coef0 : parameters of the named kernels
-    shrinking : bool
-        Accepted and without effect: the block solver leaves settled variables alone by itself.
+        By name: "linear" xᵀz, "poly" (γ xᵀz + coef0)^degree, "rbf" exp(−γ‖x − z‖²), "laplacian"
+        exp(−γ‖x − z‖₁), "sigmoid" tanh(γ xᵀz + coef0), "precomputed" X itself. Default "rbf".
+    degree : int ≥ 0, default=3
+    gamma : float ≥ 0, "scale" or "auto", default="scale"
+        γ; "scale" is 1 / (columns · variance of all entries of X), "auto" 1 / columns.
+    coef0 : float, default=0.0
+    shrinking : bool, default=True
+        Accepted and without effect: blocks have few variables at their bounds anyway.
     probability : bool, default=False
-        Whether to calibrate `predict_proba` on held-out decisions (five more fits).
+        Whether to calibrate `predict_proba` on held-out decisions (five more fits);
+        "deprecated", the default of scikit-learn 1.9, is False.
     tol : float, default=1e-3
-        Largest KKT violation allowed, computed from the final coefficients alone.
+        Largest KKT violation and relative duality gap allowed, both computed from the final
+        coefficients alone.
     cache_size : float, default=None
         Budget for kernel rows in MB. New: None takes a quarter of the memory that is free.
-    class_weight : dict or "balanced"
-    verbose : int
-        1 shows a bar of the violation falling toward `tol`.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C by class; "balanced" is rows / (classes · rows of the class).
+    verbose : int or bool, default=False
+        1 shows a bar of the violation or the gap, the larger one, falling toward `tol`.
     max_iter : int, default=-1
         Most steps; −1 for max(10⁷, 100 · rows).
-    decision_function_shape : {"ovr", "ovo"}
-    break_ties : bool
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Of three or more classes: a column for each class, or for each pair.
+    break_ties : bool, default=False
         Accepted; ties in votes are always broken by the summed decision values.
-    random_state : seeds the folds of `probability=True`
+    random_state : int, RandomState or None, default=None
+        Seeds the folds of `probability=True`, and random features.
     solver : str or Solver, default="block"
-        New. A name in `maxmargin.solvers.SOLVERS`, or a solver object; `tol`, `max_iter` and
-        `max_time` given here apply to it.
+        New. A name in `maxmargin.solvers.SOLVERS`, or a solver object; `tol`, `max_iter`,
+        `criterion` and `max_time` given here apply to it.
+    criterion : {"both", "kkt"}, default="both"
+        New. What `tol` bounds. "kkt" is LIBSVM's rule, the KKT violation alone: where C is large,
+        the objective of such a model can be far from the optimum.
     fit_intercept : bool, default=True
         New. Without an offset the dual has no sum constraint.
-    max_time : float or None
+    max_time : float or None, default=None
         New. Seconds after which the fit ends with the model so far.
     warm_start : bool, default=False
         New. Continue from the last coefficients, with a new C, new weights or appended rows.
-    n_jobs : int or None
-        New. Threads; None is all cores. The result does not depend on it.
+    n_jobs : int or None, default=None
+        New. Threads; None is all cores. The fit of the exact machine does not depend on it.
     multiclass : {"ovo", "ovr"}, default="ovo"
         New. One machine per pair of classes, or per class.
     approximation : {"rff", "nystroem"}, transformer or None
@@ -69,10 +88,13 @@ class SVC(StreamedClassifier):
         then the relative duality gap, `max_iter` counts steps of Newton's method, `cache_size`
         bounds the memory of the features (what does not fit is computed again in every step), and
         `solver` is not used. The rows are streamed: X may be a `numpy.memmap`.
-    n_components : int or None
+    n_components : int or None, default=None
         New. Columns of φ; None is 1,000, or all rows if there are fewer.
     refine : bool, default=False
-        New. Go on from the approximate solution to that of the kernel itself.
+        New. Continue from the approximate solution to that of the kernel itself.
+    checkpoint : path or None
+        New. For rows in partitions: where the model so far is saved after each round; a fit that
+        was killed continues from there.
 
     Attributes
     ----------
@@ -102,8 +124,9 @@ class SVC(StreamedClassifier):
     ('converged', True)
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **StreamedClassifier._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KernelClassifier._parameter_constraints,
+        **APPROXIMATION,
         "C": [Interval(Real, 0.0, None, closed="right")],
         "fit_intercept": ["boolean"],
     }
@@ -112,21 +135,22 @@ class SVC(StreamedClassifier):
         self,
         *,
         C: float = 1.0,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
-        probability: bool = False,
+        probability: bool | Literal["deprecated"] = False,
         tol: float = 1e-3,
         cache_size: float | None = None,
-        class_weight: dict | Literal["balanced"] | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         verbose: int | bool = False,
         max_iter: int = -1,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         solver: str | Solver = "block",
+        criterion: Literal["both", "kkt"] = "both",
         fit_intercept: bool = True,
         max_time: float | None = None,
         warm_start: bool = False,
@@ -135,6 +159,7 @@ class SVC(StreamedClassifier):
         approximation: Any = None,
         n_components: int | None = None,
         refine: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -152,6 +177,7 @@ class SVC(StreamedClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.solver = solver
+        self.criterion = criterion
         self.fit_intercept = fit_intercept
         self.max_time = max_time
         self.warm_start = warm_start
@@ -160,18 +186,50 @@ class SVC(StreamedClassifier):
         self.approximation = approximation
         self.n_components = n_components
         self.refine = refine
+        self.checkpoint = checkpoint
 
-    def _bounds(self, weights: np.ndarray) -> np.ndarray:
-        # A row without weight is absent, even where C is infinite.
-        return np.where(weights > 0, self.C, 0.0) if isinf(self.C) else self.C * weights
+    def _bounds(self, weights: Floats) -> Floats:
+        return bounds_of(self.C, weights)
 
-    def _formulate(
-        self, number: int, signs: np.ndarray, bounds: np.ndarray, counts: np.ndarray
-    ) -> DualProblem:
+    def _is_c_svc(self) -> bool:
+        return self.fit_intercept and not isinf(self.C)
+
+    def _problem(self, number: int, signs: Floats, bounds: Floats, counts: Floats) -> DualProblem:
         return c_svc(signs, bounds, fit_intercept=self.fit_intercept)
 
+    @exists_if(streams)
+    @fitting
+    def partial_fit(
+        self,
+        X: Data,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a block of rows; only with `approximation`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`
+        classes : array of all labels there will be; needed in the first call
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validate(X, y, reset=is_first(self))
+        own = checked_weights(sample_weight, X)
+        self.classes_, self.class_weight_ = declared_classes(self, classes)
+        labels = known_labels(self.classes_, y)
+        counts = np.ones(len(labels)) if own is None else own
+        scheme = scheme_of(self.multiclass, self.classes_)
+        plan = self._plan_of(scheme, labels, self.class_weight_, counts)
+        rows = [split.rows for split in plan.splits]
+        learn(self, X, list(zip(rows, plan.problems, strict=True)))
+        return self
+
     @property
-    def margin_(self) -> float | np.ndarray:
+    def margin_(self) -> float | Floats:
         """Geometric margin min y_i f(x_i) / ‖w‖ of a hard-margin machine, of each if several.
 
         With w scaled so that the closest row has y f(x) = 1, the primal value is ½‖w‖², and
@@ -183,31 +241,10 @@ class SVC(StreamedClassifier):
         return float(margins[0]) if len(margins) == 1 else margins
 
     def _watch(self, progress: Progress) -> None:
-        """End the fit of a hard margin that does not exist.
-
-        α scaled to sum to one in each class names a point of each class's convex hull, and
-        ‖w‖ / (½Σα) is their distance: an upper bound on twice the margin, whatever α is.
-        """
-        if not isinf(self.C):
-            return
-        state = progress.state
-        total = np.abs(state.beta).sum()
-        squared = float(np.sum(state.beta * (state.gradient - state.problem.linear)))
-        if total > 0 and 4 * squared / total**2 <= negligible(state.gram, self.fit_intercept):
+        """Raise if the classes are not separable, for C = ∞."""
+        if isinf(self.C) and is_infeasible(progress, fit_intercept=self.fit_intercept):
             raise ValueError(
                 "C=inf asks for a hard margin, but the data are not separable: the classes' "
                 "convex hulls in the kernel's space meet. Use a finite C, or a kernel that "
                 "separates them (an RBF with a larger gamma separates any distinct points)"
             )
-
-
-def negligible(gram: Gram, fit_intercept: bool) -> float:
-    """A squared distance that is none: beside the spread of the data, and beside rounding errors.
-
-    With an offset only distances between rows matter, not where the origin is.
-    """
-    largest = float(gram.diagonal.max())
-    spread = largest
-    if fit_intercept:
-        spread = float(np.max(gram.diagonal + gram.diagonal[0] - 2 * gram.row(0)))
-    return 1e-10 * spread + 1e-14 * largest

@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import isinf
 from numbers import Real
-from typing import Any, ClassVar
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils._param_validation import Interval
 
+from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import epsilon_svr, nu_svr
-from maxmargin.kernels import Gamma, Kernel
-from maxmargin.machines.base import KernelMachine
-from maxmargin.machines.single import SingleMachine
-from maxmargin.machines.streamed import StreamedRegressor
+from maxmargin.hardware.arrays import Data, Floats, Labels
+from maxmargin.kernels import Gamma, Kernel, KernelFunction
+from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.feature_map import APPROXIMATION
+from maxmargin.machines.fit import Fit
+from maxmargin.machines.hard_margin import bounds_of, is_infeasible
+from maxmargin.machines.partitioned import fit_partitions
+from maxmargin.machines.plan import Plan
+from maxmargin.machines.streaming import is_first, learn, streams
+from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
-from maxmargin.solvers import Solver
+from maxmargin.scale.kinds import as_partitions, by_block, without_names
+from maxmargin.scale.scores import r2
+from maxmargin.solvers import Progress, Solver
 
 
-class KernelRegression(RegressorMixin, SingleMachine):
-    """Base of SVR and NuSVR."""
+class DualRegressor(RegressorMixin, DualMachine):
+    """Base of regressors whose loss is a formulation of the one dual problem: SVR, NuSVR.
 
-    _parameter_constraints: ClassVar[dict] = {
-        **KernelMachine._parameter_constraints,
+    A subclass defines `formulate` and a constructor that stores its parameters, `kernel` and `C`
+    among them. It has those of `SVC` that it offers: `gamma`, `tol`, `solver`, … The rest have
+    their defaults. docs/add-a-machine.md builds one.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DualMachine._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> KernelRegression:
+    @abstractmethod
+    def formulate(self, y: Floats, bounds: Floats) -> DualProblem:
+        """The dual problem of the targets y.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+        bounds : ndarray of shape (n_samples,), C times the sample weight of each row
+
+        Returns
+        -------
+        DualProblem of one group, whose offset is b, or of none
+        """
+
+    @fitting
+    def fit(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on the rows of X with the targets y.
 
         Parameters
         ----------
         X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
-            kernel="precomputed"
-        y : array of shape (n_samples,)
+            kernel="precomputed"; or rows in partitions: `maxmargin.scale`, or a collection of Dask
+        y : array of shape (n_samples,); None if the partitions have targets
         sample_weight : array of shape (n_samples,), default=None
             Multiplies C row by row.
 
@@ -44,30 +77,60 @@ class KernelRegression(RegressorMixin, SingleMachine):
         -------
         self
         """
-        X, y = self._validate(X, y, y_numeric=True)
-        y = column_or_1d(y, warn=True).astype(np.float64, copy=False)
-        self._fit(X, y, sample_weight)
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            fit_partitions(self, data)
+            return self
+        X, y = self._validated(X, y, reset=True)
+        sample_weight = checked_weights(sample_weight, X)
+        plan = self._plan_of_rows(y, np.ones(len(y)) if sample_weight is None else sample_weight)
+        with Fit(self, X, y) as run:
+            self._train(run, X, plan, sample_weight)
         return self
 
-    def _bounds(self, weights: np.ndarray) -> np.ndarray:
-        return self.C * weights
+    def _plan_of_rows(self, y: Labels | None, weights: Floats) -> Plan:
+        bounds = bounds_of(self.C, weights)
+        return self._one_function(self.formulate(np.asarray(y, np.float64), bounds), bounds)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def _validated(self, X: Data, y: ArrayLike | None, reset: bool) -> tuple[Any, Floats]:
+        X, y = self._validate(X, y, reset=reset, y_numeric=True)
+        return X, column_or_1d(y, warn=True).astype(np.float64, copy=False)
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps taken."""
+        return self.certificate_.n_iter
+
+    @by_block
+    def predict(self, X: Data) -> Labels:
         """f(x) = Σ β_i k(x_i, x) + b for the rows of X."""
-        return self._values(X)
+        return self._decisions(X)[:, 0]
+
+    def score(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """R² on the rows of X; of a collection of Dask, lazily."""
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            share: float = r2(data, without_names(self).predict)
+            return share
+        plain: float = super().score(X, y, sample_weight)
+        return plain
 
 
-class SVR(StreamedRegressor, KernelRegression):
+class SVR(DualRegressor):
     """ε-insensitive support vector regression, exact and certified.
 
     Minimises ½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε). Every parameter and attribute of
-    `sklearn.svm.SVR` is here; `solver`, `fit_intercept`, `max_time`, `warm_start`, `n_jobs`,
-    `certificate_`, `certificates_` and `history_` are those of `maxmargin.SVC`.
+    `sklearn.svm.SVR` is here; `solver`, `criterion`, `fit_intercept`, `max_time`, `warm_start`,
+    `n_jobs`, `certificate_`, `certificates_` and `history_` are those of `maxmargin.SVC`.
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol, C, shrinking, cache_size, verbose, max_iter, solver,
-    fit_intercept, max_time, warm_start, n_jobs, approximation, n_components, refine : see `SVC`
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, verbose, max_iter, solver,
+    criterion, fit_intercept, max_time, warm_start, n_jobs, approximation, n_components, refine,
+    checkpoint : see `SVC`
+    C : float, default=1.0
+        Price of an error beyond ε. `np.inf` allows none: every |y − f(x)| ≤ ε, or an error if no
+        function of the kernel can do that.
     epsilon : float, default=0.1
         Half the width of the tube inside which errors cost nothing.
 
@@ -85,9 +148,10 @@ class SVR(StreamedRegressor, KernelRegression):
     array([1.])
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **KernelRegression._parameter_constraints,
-        **StreamedRegressor._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DualRegressor._parameter_constraints,
+        **APPROXIMATION,
+        "C": [Interval(Real, 0.0, None, closed="right")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
         "fit_intercept": ["boolean"],
     }
@@ -95,7 +159,7 @@ class SVR(StreamedRegressor, KernelRegression):
     def __init__(
         self,
         *,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -107,6 +171,7 @@ class SVR(StreamedRegressor, KernelRegression):
         verbose: int | bool = False,
         max_iter: int = -1,
         solver: str | Solver = "block",
+        criterion: Literal["both", "kkt"] = "both",
         fit_intercept: bool = True,
         max_time: float | None = None,
         warm_start: bool = False,
@@ -114,6 +179,7 @@ class SVR(StreamedRegressor, KernelRegression):
         approximation: Any = None,
         n_components: int | None = None,
         refine: bool = False,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -127,6 +193,7 @@ class SVR(StreamedRegressor, KernelRegression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.solver = solver
+        self.criterion = criterion
         self.fit_intercept = fit_intercept
         self.max_time = max_time
         self.warm_start = warm_start
@@ -134,15 +201,42 @@ class SVR(StreamedRegressor, KernelRegression):
         self.approximation = approximation
         self.n_components = n_components
         self.refine = refine
+        self.checkpoint = checkpoint
 
-    def _formulate(self, y: np.ndarray, bounds: np.ndarray) -> DualProblem:
+    def formulate(self, y: Floats, bounds: Floats) -> DualProblem:
         return epsilon_svr(y, bounds, self.epsilon, fit_intercept=self.fit_intercept)
 
-    def _intercept(self, offsets: np.ndarray) -> float:
-        return float(offsets[0]) if len(offsets) else 0.0
+    def _watch(self, progress: Progress) -> None:
+        """Raise if the targets do not fit into the tube, for C = ∞."""
+        if isinf(self.C) and is_infeasible(progress, fit_intercept=self.fit_intercept):
+            raise ValueError(
+                f"C=inf asks that no error exceed epsilon={self.epsilon:g}, and no function of "
+                "this kernel comes that close to all targets. Use a finite C, a larger epsilon, "
+                "or a kernel that bends more (an RBF with a larger gamma passes through any "
+                "targets of distinct rows)"
+            )
+
+    @exists_if(streams)
+    @fitting
+    def partial_fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from a block of rows; only with `approximation`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for `fit`
+
+        Returns
+        -------
+        self
+        """
+        X, y = self._validated(X, y, reset=is_first(self))
+        own = checked_weights(sample_weight, X)
+        bounds = bounds_of(self.C, np.ones(len(y)) if own is None else own)
+        learn(self, X, [(slice(None), self.formulate(y, bounds))])
+        return self
 
 
-class NuSVR(KernelRegression):
+class NuSVR(DualRegressor):
     """ν-regression: as SVR, but the machine finds ε from the share ν of points outside the tube.
 
     ν is an upper bound on the share of errors larger than ε and a lower bound on the share of
@@ -153,7 +247,7 @@ class NuSVR(KernelRegression):
     ----------
     nu : float in (0, 1], default=0.5
     C, kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, solver,
-    max_time, warm_start, n_jobs : see `SVC`
+    criterion, max_time, warm_start, n_jobs : see `SVC`
 
     Attributes
     ----------
@@ -172,8 +266,8 @@ class NuSVR(KernelRegression):
     0.16
     """
 
-    _parameter_constraints: ClassVar[dict] = {
-        **KernelRegression._parameter_constraints,
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DualRegressor._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
@@ -182,7 +276,7 @@ class NuSVR(KernelRegression):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: str | Kernel | Callable = "rbf",
+        kernel: str | Kernel | KernelFunction = "rbf",
         degree: int = 3,
         gamma: Gamma = "scale",
         coef0: float = 0.0,
@@ -192,6 +286,7 @@ class NuSVR(KernelRegression):
         verbose: int | bool = False,
         max_iter: int = -1,
         solver: str | Solver = "block",
+        criterion: Literal["both", "kkt"] = "both",
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -208,17 +303,17 @@ class NuSVR(KernelRegression):
         self.verbose = verbose
         self.max_iter = max_iter
         self.solver = solver
+        self.criterion = criterion
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
-    def _formulate(self, y: np.ndarray, bounds: np.ndarray) -> DualProblem:
+    def formulate(self, y: Floats, bounds: Floats) -> DualProblem:
+        """Of two groups: their offsets are b + ε and b − ε."""
         return nu_svr(y, bounds, self.nu)
 
-    def _intercept(self, offsets: np.ndarray) -> float:
-        return float(offsets.mean())
+    def _decode(self, beta: Floats, offsets: Floats) -> tuple[Floats, float]:
+        return beta, float(offsets.mean())
 
-    def _model(self, X: Any, bounds: np.ndarray, task: Any, standing: list) -> dict[str, Any]:
-        _, offsets = task.coefficients(standing[0])
-        epsilon = float(offsets[0] - offsets[1]) / 2
-        return {**super()._model(X, bounds, task, standing), "epsilon_": epsilon}
+    def _from_offsets(self, offsets: Sequence[Floats]) -> dict[str, Any]:
+        return {"epsilon_": float(offsets[0][0] - offsets[0][1]) / 2}

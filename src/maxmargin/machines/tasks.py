@@ -1,4 +1,4 @@
-"""The dual problems of one fit: what each needs, where each stands, and how several run at once."""
+"""The problems of one fit, and how several run at once."""
 
 from __future__ import annotations
 
@@ -6,47 +6,45 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from threading import Event
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
-from maxmargin.gram import Gram
-from maxmargin.problem import DualProblem, Solution
-from maxmargin.resources import pool
-from maxmargin.solvers import Progress
+from maxmargin.hardware.arrays import Floats, Records
+from maxmargin.hardware.threads import pool
+from maxmargin.problem import Solution
+from maxmargin.solvers import Progress, Solver
 
-Standing = Solution | Progress | None
+# The state of a task: done, running, or not yet begun.
+TaskState = Solution | Progress | None
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Task:
-    """One dual problem of a fit: its Gram matrix (made when its turn comes) and its start."""
+    """One problem of a fit.
+
+    Attributes
+    ----------
+    name : for callbacks
+    problem : DualProblem or LinearProblem
+    matrix : makes the matrix that the solver takes, when the task's turn comes
+    solver : Solver, whose limits the fit sets
+    start : the dual point to begin at, as the solver takes it; None for 0
+    watch : called after each outer iteration; may raise
+    """
 
     name: str
-    problem: DualProblem
-    matrix: Callable[[], Gram]
-    start: np.ndarray | None = None
+    problem: Any
+    matrix: Callable[[], Any]
+    solver: Solver
+    start: Any = None
     watch: Callable[[Progress], None] | None = None
 
-    def coefficients(self, where: Standing) -> tuple[np.ndarray, np.ndarray]:
-        """β and the offsets of a task that is done, under way, or not yet begun."""
-        if isinstance(where, Solution):
-            return where.beta, where.offsets
-        if isinstance(where, Progress):
-            state = where.state
-            return state.beta, self.problem.offsets(state.beta, state.gradient)
-        return np.zeros(self.problem.size), np.zeros(self.problem.n_groups)
 
-    def certificate(self, solution: Solution) -> Certificate:
-        """The proof of how good a solution is."""
-        return Certificate.of(self.problem, solution)
-
-
-def joined(histories: list[np.ndarray]) -> np.ndarray:
-    """The histories of all problems one after the other, the number of the problem in front."""
+def history_of(machine: Any) -> Floats:
+    """One record per outer iteration of each problem, the number of the problem in front."""
+    histories: list[Records] = machine._histories
     history = np.concatenate(histories)
     record = np.empty(len(history), [("problem", int), *history.dtype.descr])
     record["problem"] = np.repeat(np.arange(len(histories)), [len(part) for part in histories])
@@ -56,9 +54,9 @@ def joined(histories: list[np.ndarray]) -> np.ndarray:
 
 
 def run_threads(
-    run: Callable[[int], Result], count: int, threads: int, stop: Event
+    run: Callable[[int], Result], count: int, threads: int, interrupt: Callable[[], None]
 ) -> list[Result]:
-    """run(0) … run(count − 1) on several threads; on Ctrl-C all are told to stop where they are."""
+    """run(0) … run(count − 1) on several threads; `interrupt` is called on Ctrl-C or an error."""
     futures: list[Future[Result]] = []
     while True:
         try:
@@ -66,8 +64,8 @@ def run_threads(
             futures.extend(submit(run, number) for number in range(len(futures), count))
             return [future.result() for future in futures]
         except KeyboardInterrupt:
-            stop.set()
+            interrupt()
         except BaseException:
-            stop.set()
+            interrupt()
             wait(futures)
             raise

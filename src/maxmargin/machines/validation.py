@@ -9,24 +9,33 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
+
+from maxmargin.conventions import sample_weights
+from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 
 
-def checked_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+def checked_weights(sample_weight: ArrayLike | None, X: Data) -> Floats | None:
     """Sample weights as non-negative numbers; None stays None."""
     if sample_weight is None:
         return None
-    weights = np.maximum(_check_sample_weight(sample_weight, X, dtype=np.float64), 0.0)
+    weights: Floats = np.maximum(sample_weights(sample_weight, X), 0.0)
     if not weights.any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     return weights
 
 
 def checked_data(
-    estimator: Any, X: Any, y: Any = "no_validation", *, y_numeric: bool = False, reset: bool = True
+    estimator: Any,
+    X: Data,
+    y: ArrayLike | None = "no_validation",
+    *,
+    y_numeric: bool = False,
+    reset: bool = True,
 ) -> Any:
     """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
     check_finite_target(y)
@@ -40,7 +49,7 @@ def checked_data(
         checked = validate_data(
             estimator,
             X,
-            "no_validation" if plain else y,  # there is nothing left to check
+            "no_validation" if plain else y,  # plain targets are checked already
             reset=reset,
             skip_check_array=False,
             accept_sparse="csr",
@@ -50,16 +59,25 @@ def checked_data(
             ensure_all_finite=False,
             **({} if plain or isinstance(y, str) else {"y_numeric": y_numeric}),
         )
-    if plain:
-        if len(y) != checked.shape[0]:
-            check_consistent_length(checked, y)  # which says what is wrong
-        checked = checked, y
-    check_finite(checked if isinstance(y, str) else checked[0], type(estimator).__name__)
-    return checked
+    if isinstance(checked, tuple):
+        checked, y = checked
+    elif isinstance(y, np.ndarray) and plain and y.size != checked.shape[0]:
+        check_consistent_length(checked, y)  # which says what is wrong
+    checked = canonical(checked)
+    check_finite(checked, type(estimator).__name__)
+    return checked if isinstance(y, str) else (checked, y)
 
 
-def is_ready(estimator: Any, X: Any, reset: bool) -> bool:
-    """Whether X is an array in which scikit-learn, which takes its time, would change nothing."""
+def canonical(X: Data) -> Data:
+    """X in which no entry is listed twice, if it is sparse; a copy only where that changes it."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def is_ready(estimator: Any, X: Data, reset: bool) -> bool:
+    """Whether X is an array that scikit-learn's slower validation would return unchanged."""
     if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32):
         return False
     if X.ndim != 2 or X.size == 0 or not X.flags.c_contiguous:
@@ -69,22 +87,24 @@ def is_ready(estimator: Any, X: Any, reset: bool) -> bool:
     )
 
 
-def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
+def class_numbers(y: ArrayLike) -> tuple[Labels, Numbers]:
     """The classes, and the number of each row's class."""
-    y = np.asarray(y)
-    whole = is_whole(y)  # a line of whole numbers is one of classes
+    given: Labels = np.asarray(y)
+    whole = is_whole(given)  # a line of whole numbers is one of classes
     if not whole:
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-    low, high = (float(y.min()), float(y.max())) if whole and len(y) else (0.0, np.inf)
-    if high - low <= len(y) and max(-low, high) < 2**53:  # few enough to count: no need to sort
-        places = y.astype(np.int64) - int(low)
+        given = column_or_1d(given, warn=True)
+        check_classification_targets(given)
+    n = len(given)
+    low, high = (float(given.min()), float(given.max())) if whole and n else (0.0, np.inf)
+    labels: Numbers
+    if high - low <= n and max(-low, high) < 2**53:  # few enough to count: no need to sort
+        places = given.astype(np.int64) - int(low)
         counts = np.bincount(places)
         (there,) = counts.nonzero()
-        classes = (there + int(low)).astype(y.dtype)
+        classes = (there + int(low)).astype(given.dtype)
         labels = places if len(there) == len(counts) else np.searchsorted(there, places)
     else:
-        classes, labels = np.unique(y, return_inverse=True)
+        classes, labels = np.unique(given, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
             "The number of classes has to be greater than one; got "
@@ -93,30 +113,59 @@ def class_numbers(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return classes, labels
 
 
-def is_whole(y: np.ndarray) -> bool:
+def is_whole(y: Labels) -> bool:
     """Whether y is a line of whole numbers, of whatever dtype."""
     if y.dtype.kind == "f":
         return y.ndim == 1 and bool((y == np.rint(y)).all())
     return y.ndim == 1 and y.dtype.kind in "iub"
 
 
-def class_weights(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The weight of each class; scikit-learn's function is slow to find that all are 1."""
+def class_weights(class_weight: Any, classes: Labels, y: ArrayLike) -> Floats:
+    """The weight of each class; 1 without scikit-learn's slower function for None."""
     if class_weight is None:
         return np.ones(len(classes))
-    return compute_class_weight(class_weight, classes=classes, y=y)
+    weights: Floats = compute_class_weight(class_weight, classes=classes, y=y)
+    return weights
 
 
-def refuse_balanced(class_weight: Any) -> None:
-    """Raise if class weights are to be found from labels that come block by block."""
-    if class_weight == "balanced":
+def declared_classes(estimator: Any, classes: ArrayLike | None) -> tuple[Labels, Floats]:
+    """All classes that blocks of rows will have, and their weights.
+
+    The first call of `partial_fit` must name them; later ones may, if they are the same.
+    """
+    if estimator.class_weight == "balanced":
         raise ValueError(
             "class_weight='balanced' needs all labels at once; give partial_fit the weights "
             "as a dict"
         )
+    before = getattr(estimator, "classes_", None)
+    if classes is None and before is None:
+        raise ValueError(
+            "classes must be passed on the first call to partial_fit: all labels there will be"
+        )
+    known: Labels = np.unique(np.asarray(before if classes is None else classes))
+    if before is not None and not np.array_equal(known, before):
+        raise ValueError(
+            f"classes={known.tolist()} are not those of the first call, {before.tolist()}"
+        )
+    given = estimator.class_weight or {}
+    return known, np.array([float(given.get(name, 1)) for name in known.tolist()])
 
 
-def check_two_classes(labels: np.ndarray, sample_weight: np.ndarray | None) -> None:
+def known_labels(classes: Labels, y: ArrayLike) -> Numbers:
+    """The number of each row's class, among classes that were declared."""
+    given: Labels = column_or_1d(y, warn=True)
+    labels = np.searchsorted(classes, given).clip(max=len(classes) - 1)
+    unknown = np.flatnonzero(classes[labels] != given)
+    if len(unknown):
+        raise ValueError(
+            f"row {unknown[0]} has the label {given[unknown[0]]}, which is not among the classes "
+            f"{classes.tolist()}"
+        )
+    return labels
+
+
+def check_two_classes(labels: Numbers, sample_weight: Floats | None) -> None:
     """Raise if weights of zero leave only one class."""
     if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) == 1:
         raise ValueError(
@@ -133,7 +182,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def check_finite(X: Any, name: str) -> None:
+def check_finite(X: Data, name: str) -> None:
     """Raise the error that names the first NaN, infinity or overflowing row of X.
 
     Every kernel squares its input: a row whose squared norm overflows has no kernel values.
@@ -163,7 +212,7 @@ def check_finite(X: Any, name: str) -> None:
     )
 
 
-def check_finite_target(y: Any) -> None:
+def check_finite_target(y: ArrayLike | None) -> None:
     """Raise the error that names the first NaN or infinity of y by its row."""
     y = np.asarray(y)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -172,7 +221,7 @@ def check_finite_target(y: Any) -> None:
         raise ValueError(f"Input y contains {what} (first at row {row})")
 
 
-def check_diagonal(diagonal: np.ndarray) -> None:
+def check_diagonal(diagonal: Floats) -> None:
     """Raise the error that names the first row whose k(x, x) is not finite: then no k(x, ·) is."""
     if not np.isfinite(diagonal).all():
         row = int(np.flatnonzero(~np.isfinite(diagonal))[0])
@@ -182,7 +231,7 @@ def check_diagonal(diagonal: np.ndarray) -> None:
         )
 
 
-def is_numeric(X: Any) -> bool:
+def is_numeric(X: Data) -> bool:
     """Whether X is, or can be read as, a table of numbers."""
     if sp.issparse(X) or hasattr(X, "columns"):
         return True

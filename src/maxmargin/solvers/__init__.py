@@ -1,31 +1,39 @@
-"""Solvers: one file, one algorithm, one page.
+"""Solvers: one file per algorithm, one folder per family, one driver for all.
 
-Those in `SOLVERS` take the one dual problem, those in `LINEAR_SOLVERS` the linear machines'.
+Those in `SOLVERS` take the one dual problem and its Gram matrix, those in `LINEAR_SOLVERS` the
+linear machines' problem and the rows themselves; `FeatureNewton` takes the dual problem of a kernel
+that is given by features.
 """
 
-from maxmargin.solvers.automatic import Automatic
-from maxmargin.solvers.base import Solver
-from maxmargin.solvers.block_smo import BlockSMO
-from maxmargin.solvers.chunking import Chunking
-from maxmargin.solvers.coordinate_descent import CoordinateDescent
-from maxmargin.solvers.decomposition import Decomposition
-from maxmargin.solvers.dual_coordinate import DualCoordinateDescent
-from maxmargin.solvers.feature_newton import FeatureNewton
-from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.linear import LinearProgress, LinearSolution, LinearSolver
-from maxmargin.solvers.linear_interior_point import LinearInteriorPoint
-from maxmargin.solvers.maximal_violating_pair_smo import MaximalViolatingPairSMO
-from maxmargin.solvers.newton import Newton
-from maxmargin.solvers.platt_smo import PlattSMO
-from maxmargin.solvers.progress import Progress
-from maxmargin.solvers.random_pair_smo import RandomPairSMO
-from maxmargin.solvers.second_order_smo import SecondOrderSMO
-from maxmargin.solvers.sgd import SGD
-from maxmargin.solvers.simplified_smo import SimplifiedSMO
-from maxmargin.solvers.state import State, Step
+from maxmargin.solvers.driver import CLOCK, STOPPED
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.dual.block_smo import BlockSMO
+from maxmargin.solvers.dual.chunking import Chunking
+from maxmargin.solvers.dual.coordinate_descent import CoordinateDescent
+from maxmargin.solvers.dual.decomposition import Decomposition
+from maxmargin.solvers.dual.interior_point import InteriorPoint
+from maxmargin.solvers.dual.maximal_violating_pair_smo import MaximalViolatingPairSMO
+from maxmargin.solvers.dual.platt_smo import PlattSMO
+from maxmargin.solvers.dual.random_pair_smo import RandomPairSMO
+from maxmargin.solvers.dual.second_order_smo import SecondOrderSMO
+from maxmargin.solvers.dual.simplified_smo import SimplifiedSMO
+from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.features.newton import FeatureNewton
+from maxmargin.solvers.linear.automatic import Automatic
+from maxmargin.solvers.linear.crammer_singer import CrammerSingerDescent
+from maxmargin.solvers.linear.dual_coordinate_descent import DualCoordinateDescent
+from maxmargin.solvers.linear.interior_point import LinearInteriorPoint
+from maxmargin.solvers.linear.l1_newton import L1Newton
+from maxmargin.solvers.linear.newton import Newton
+from maxmargin.solvers.linear.sgd import SGD
+from maxmargin.solvers.linear.solver import LinearSolver
+from maxmargin.solvers.progress import Criterion, Observer, Progress
+from maxmargin.solvers.solver import Solver, as_solver
+from maxmargin.solvers.state import Moves, State, Step
 
 SOLVERS: dict[str, type[Solver]] = {
     "block": BlockSMO,
+    "block-interior-point": BlockInteriorPoint,
     "second-order": SecondOrderSMO,
     "maximal-violating-pair": MaximalViolatingPairSMO,
     "platt": PlattSMO,
@@ -45,24 +53,37 @@ LINEAR_SOLVERS: dict[str, type[LinearSolver]] = {
     "sgd": SGD,
 }
 
+# The solver of "auto", by the problem that it takes.
+AUTOMATIC: dict[type, type[LinearSolver]] = {
+    solver.takes[0]: solver for solver in (Automatic, L1Newton, CrammerSingerDescent)
+}
+
 __all__ = [
+    "AUTOMATIC",
+    "CLOCK",
     "LINEAR_SOLVERS",
     "SGD",
     "SOLVERS",
+    "STOPPED",
     "Automatic",
+    "BlockInteriorPoint",
     "BlockSMO",
     "Chunking",
     "CoordinateDescent",
+    "CrammerSingerDescent",
+    "Criterion",
     "Decomposition",
     "DualCoordinateDescent",
+    "DualState",
     "FeatureNewton",
     "InteriorPoint",
+    "L1Newton",
     "LinearInteriorPoint",
-    "LinearProgress",
-    "LinearSolution",
     "LinearSolver",
     "MaximalViolatingPairSMO",
+    "Moves",
     "Newton",
+    "Observer",
     "PlattSMO",
     "Progress",
     "RandomPairSMO",
@@ -71,4 +92,5 @@ __all__ = [
     "Solver",
     "State",
     "Step",
+    "as_solver",
 ]

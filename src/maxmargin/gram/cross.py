@@ -1,0 +1,224 @@
+"""The kernel between new rows and given ones: what prediction needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
+
+from maxmargin.gram.entries import TILE_ENTRIES
+from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
+from maxmargin.hardware.simd import LANES, WIDE
+from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
+from maxmargin.kernels import Kernel
+from maxmargin.kernels.form import sum_of
+
+# Rows up to which NumPy computes the entries: a tile computes as many as a vector has lanes.
+FEW = 4
+SMALL_BLOCK = 4096  # entries, likewise
+PANEL = WIDE * LANES[4]  # rows: parts of a multiple leave no panel of a tile half empty
+EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "Constants")
+# Nanoseconds of work from which there is a part for every thread, and from which there are several:
+# more parts even out the threads, fewer wait less often for Python's lock.
+WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000
+# Relative error of an entry up to which its own value tells its size: eight times that is small.
+SMALL = 1 / 32
+LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
+DEVIATIONS = 8  # of the rounding error: closer values are computed again; far beyond any chance
+
+
+class Cross:
+    """The kernel between any rows and the given rows Z, which are laid out once.
+
+    Parameters
+    ----------
+    kernel : Kernel, bound to its data
+    Z : dense or CSR array, or whatever the kernel takes
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Linear
+    >>> cross = Cross(Linear(), np.array([[1.0, 0.0], [1.0, 2.0]]), threads=1)
+    >>> cross.dot(np.array([[3.0, 1.0]]), np.array([[1.0, -1.0]]))
+    array([[-2.]])
+    """
+
+    def __init__(self, kernel: Kernel, Z: Data, threads: int | None = None) -> None:
+        self.kernel, self.Z, self.threads = kernel, Z, threads or available_cores()
+        self.layout = layout_of(kernel, Z, self.threads)
+        self._right: dict[RealType, tuple[Any, ...]] = {}
+
+    def dot(
+        self,
+        X: Data,
+        coef: Floats,
+        ends: Sequence[int] | None = None,
+        dtype: RealType | None = None,
+    ) -> Floats:
+        """K(X, Z) @ coefᵀ. In float32 if X and Z are.
+
+        Parameters
+        ----------
+        coef : ndarray of shape (r, rows of Z)
+        ends : where parts of Z end, each of which gives a product of its own
+        dtype : of the entries that tiles compute; that of X and Z by default
+
+        Returns
+        -------
+        ndarray of shape (rows of X, r), or (parts, r, rows of X)
+        """
+        parts = list(pairwise((0, self.Z.shape[0]) if ends is None else ends))
+        n, m = X.shape[0], self.Z.shape[0]
+        products = np.zeros((len(parts), len(coef), n))
+        if m and len(parts) == len(coef) == 1 and self.layout and not self._few(X):
+            products[0, 0] = self._line(X, coef[0], dtype or _precision(self.kernel, X, self.Z))
+        elif m:
+            each = self._parts(n, TILE_ENTRIES / m)
+
+            def fill(start: int, stop: int) -> None:
+                values = self._values(X if len(each) == 1 else X[start:stop])
+                for product, (first, last) in zip(products, parts, strict=True):
+                    np.matmul(coef[:, first:last], values[first:last], out=product[:, start:stop])
+
+            with one_blas_thread() if len(each) > 1 else nullcontext():
+                run_all(fill, each, self.threads)
+        return products if ends is not None else products[0].T
+
+    def signs(self, X: Data, coef: Floats, offset: float) -> Mask:
+        """Whether K(X, Z) @ coef + offset > 0, for each row of X.
+
+        float32 is twice as fast as float64 and nearly always enough to tell: rows whose value is
+        within eight standard deviations of its rounding errors are computed again in float64.
+
+        Rounding a number changes it by ε/√12 of itself, as a standard deviation. For an entry
+        c·2^t (the RBF kernel has c = 1, |square| = γ log₂e = g), that happens to d sums of up to
+        g‖x‖‖z‖ and a few of up to g(‖x‖ + ‖z‖)² (see `dense_tile`), so that its relative error is
+        about 0.1 ε√(d + 16) g(‖x‖ + ‖z‖)², and 5ε more for its power and its way into the sum.
+        Such errors e_i of k_i add up to
+
+            √Σ(β_i k_i e_i)² ≤ e √(c max|β| Σ|β_i| k_i)  where those of the entries are independent,
+            e |Σ β_i k_i|                                where all share them, as that of ‖x‖².
+
+        The sums over positive and over negative β, taken apart, give both Σ β_i k_i and Σ|β_i| k_i.
+        Where e is not small, the k_i themselves say nothing; and what is too small for float32 is
+        lost.
+        """
+        layout, threads = self.layout, self.threads
+        exact = np.result_type(X.dtype, self.Z.dtype) == np.float64
+        if layout is None or not exact or not layout.is_exponential or self._few(X):
+            return self.dot(X, coef[None])[:, 0] + offset > 0
+        (form,) = layout.forms
+        sides = [
+            (layout.expand(np.float32, rows, threads), np.abs(coef[rows]))
+            for rows in (np.flatnonzero(coef > 0), np.flatnonzero(coef < 0))
+        ]
+        farthest = np.sqrt(layout.squared_norms(layout.pack(np.float32, None, threads)).max())
+        growth = 0.1 * np.sqrt(X.shape[1] + 16) * abs(form.square)
+        digits, largest = np.finfo(np.float32), form.factor * np.abs(coef).max()
+        epsilon = float(digits.eps)
+        lost = float(digits.tiny) * np.sum(1 + form.factor * np.abs(coef))
+        values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
+
+        def fill(start: int, stop: int) -> None:
+            left = layout.like(X[start:stop]).pack(np.float32, None, 1)
+            above, below = (layout.dot(left, *side, 1)[: stop - start] for side in sides)
+            distance = np.sqrt(layout.squared_norms(left)[: stop - start]) + farthest
+            off = epsilon * (5 + growth * distance**2)
+            values[start:stop] = above - below + offset
+            share = np.sqrt(largest * (above + below)) + np.abs(above - below)
+            spread[start:stop] = np.where(off < SMALL, off * share + lost, np.inf)
+
+        run_all(fill, self._parts(X.shape[0], TILE_ENTRIES / layout.width), threads)
+        unsure = np.flatnonzero(~(np.abs(values) > DEVIATIONS * spread))
+        if len(unsure):
+            values[unsure] = self._line(X[unsure], coef, np.float64) + offset
+        return values > 0
+
+    def _line(self, X: Data, coef: Floats, dtype: RealType) -> Floats:
+        """K(X, Z) @ coef by the tile."""
+        layout, right, values = self.layout, self._expanded(dtype), np.empty(X.shape[0])
+        assert layout is not None
+
+        def fill(start: int, stop: int) -> None:
+            left = layout.like(X[start:stop]).pack(dtype, None, 1)
+            values[start:stop] = layout.dot(left, right, coef, 1)[: stop - start]
+
+        run_all(fill, self._parts(X.shape[0], TILE_ENTRIES / layout.width), self.threads)
+        return values
+
+    def _values(self, X: Data) -> Entries:
+        """K(Z, X)."""
+        if self.layout is None:
+            return self.kernel(X, self.Z).T
+        if self._few(X):
+            Z, norms, centre = self._plain
+            near = X - centre
+            return sum_of(self.layout.forms, Z @ near.T, norms + row_norms(near, squared=True))
+        dtype = _precision(self.kernel, X, self.Z)
+        left = self.layout.like(X).pack(dtype, None, 1)
+        values: Entries = np.empty((self.Z.shape[0], X.shape[0]), dtype)
+        return self.layout.block(left, self._expanded(dtype), values, 1)
+
+    def _few(self, X: Data) -> bool:
+        """Whether the rows of X are so few that a tile would compute mostly what nobody needs."""
+        small = X.shape[0] <= FEW or X.shape[0] * self.Z.shape[0] <= SMALL_BLOCK
+        return small and not sp.issparse(X) and not sp.issparse(self.Z)
+
+    @cached_property
+    def _plain(self) -> tuple[Floats, Floats, Floats | float]:
+        """The rows Z after they are centred, ‖z‖² as a column, and the centre."""
+        centre = 0.0 if self.layout is None or self.layout.centre is None else self.layout.centre
+        near = np.asarray(self.Z - centre, np.float64)
+        return near, row_norms(near, squared=True)[:, None], centre
+
+    def _expanded(self, dtype: RealType) -> tuple[Any, ...]:
+        """The rows Z as right rows of the tile."""
+        if self.layout is not None and dtype not in self._right:
+            self._right[dtype] = self.layout.expand(dtype, None, self.threads)
+        return self._right[dtype]
+
+    def _parts(self, n: int, most: float) -> list[tuple[int, int]]:
+        layout = self.layout
+        width = _width(layout) if layout else math.prod(self.Z.shape[1:])
+        return _parts(n, self.Z.shape[0], width, most, self.threads)
+
+
+def cross_dot(kernel: Kernel, X: Data, Z: Data, coef: Floats, threads: int | None = None) -> Floats:
+    """K(X, Z) @ coefᵀ, of shape (rows of X, lines of coef)."""
+    return Cross(kernel, Z, threads).dot(X, coef)
+
+
+def _precision(kernel: Kernel, X: Data, Z: Data) -> RealType:
+    """float32 if the rows are, and no value can overflow: k(x, z)² ≤ k(x, x) k(z, z)."""
+    dtype = np.result_type(X.dtype, Z.dtype)
+    if dtype != np.float32 or kernel.in_unit_interval or kernel.forms is None:
+        return dtype.type
+    with np.errstate(over="ignore"):
+        largest = max(np.abs(kernel.diagonal(A)).max(initial=0) for A in (X, Z))
+    return np.float32 if largest < LARGEST else np.float64
+
+
+def _width(layout: Layout) -> float:
+    """Multiplications for an entry, but for its last exponential."""
+    return len(layout.forms) * (layout.width + EXPONENTIAL) - EXPONENTIAL
+
+
+def _parts(n: int, m: int, width: float, most: float, threads: int) -> list[tuple[int, int]]:
+    """Where parts of n rows start and stop: about equally long, and not much longer than `most`.
+
+    Several for every thread, so that none waits long for the others; but only one if there is
+    little to do, for between two parts threads wait for Python's lock.
+    """
+    work = n * m * (width + EXPONENTIAL) / 50  # nanoseconds, roughly
+    several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_PARTS else 1
+    count = max(several, math.ceil(n / max(most, 1)))
+    step = max(1, -(-n // (count * PANEL))) * PANEL
+    return [(start, min(start + step, n)) for start in range(0, n, step)]

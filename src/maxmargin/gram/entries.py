@@ -1,0 +1,202 @@
+"""Entries of the kernel matrix, computed from the data: by a fused tile, or by the kernel itself.
+
+Both give blocks K[i, j], squares K[i, i] and products K[rows, j] @ coef, on all threads, and count
+the entries they compute.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.extmath import row_norms
+
+from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
+from maxmargin.hardware.memory import large_array
+from maxmargin.hardware.threads import run_all
+from maxmargin.kernels import Kernel
+
+# Entries computed at a time, and numbers packed at a time: at most 8 MB in float64.
+TILE_ENTRIES = 1 << 20
+# Columns, times terms of the kernel, from which an entry costs more to compute than to read
+# (docs/speed.md, "Rows kept where they are dear").
+WIDE = 256
+
+
+class EntrySource(ABC):
+    """What computes entries of k on the rows of X."""
+
+    rounds = False  # whether entries are cheap and in [0, 1], so that 16 bits say much about them
+
+    def __init__(self, kernel: Kernel, X: Data, threads: int) -> None:
+        self.kernel, self.X, self.threads = kernel, X, threads
+        self.n: int = X.shape[0]
+        self.evaluations = 0
+
+    @property
+    @abstractmethod
+    def costly(self) -> bool:
+        """Whether an entry costs more to compute than to read."""
+
+    @abstractmethod
+    def take(self, rows: Numbers) -> EntrySource:
+        """The same for some rows, on one thread."""
+
+    @abstractmethod
+    def largest_norm(self) -> float:
+        """The largest ‖x‖² of the rows that entries are computed from."""
+
+    @abstractmethod
+    def block(
+        self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None
+    ) -> Entries:
+        """K[i, j]; every j if None."""
+
+    @abstractmethod
+    def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
+        """K[rows, j] @ coef; over all rows if None."""
+
+    def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
+        """K[i, i]."""
+        out = large_array((len(i), len(i)), dtype) if out is None else out
+        return self.block(i, i, dtype, out)
+
+
+class TiledEntries(EntrySource):
+    """Entries that a tile computes; all left rows are packed once, when first needed."""
+
+    def __init__(self, kernel: Kernel, layout: Layout, threads: int) -> None:
+        super().__init__(kernel, layout.X, threads)
+        self.layout = layout
+        self._packed: dict[RealType, Any] = {}
+        simple = len(layout.forms) == 1 and not self.costly
+        self.rounds = simple and layout.rounds and kernel.in_unit_interval
+
+    @property
+    def costly(self) -> bool:
+        return bool(len(self.layout.forms) * self.X.shape[1] >= WIDE)
+
+    def take(self, rows: Numbers) -> TiledEntries:
+        return TiledEntries(self.kernel, self.layout.take(rows), 1)
+
+    def largest_norm(self) -> float:
+        norms = self.layout.squared_norms(self._left(np.float32))
+        return float(norms.max(initial=0))
+
+    def block(
+        self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None
+    ) -> Entries:
+        columns = self.n if j is None else len(j)
+        values: Entries = np.empty((len(i), columns), dtype) if out is None else out
+        self.evaluations += len(i) * columns
+        for some in self._parts(len(i)):
+            right = self.layout.expand(dtype, i[some], self.threads)
+            for left, packed in self._lefts(dtype, j):
+                all_columns = left.stop - left.start == columns
+                part = values[some] if all_columns else values[some, left]
+                if part.flags.c_contiguous:
+                    self.layout.block(packed, right, part, self.threads)
+                else:
+                    entries: Entries = np.empty(part.shape, dtype)
+                    part[:] = self.layout.block(packed, right, entries, self.threads)
+        return values
+
+    def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
+        """K[i, i]; half of it is computed where that saves more than copying the other costs."""
+        in_parts = self._widens(dtype) and len(self._parts(len(i))) > 1
+        if not self.costly or in_parts or len(i) < 2:
+            return super().square(i, dtype, out)
+        out = large_array((len(i), len(i)), dtype) if out is None else out
+        self.evaluations += len(i) * (len(i) + 1) // 2
+        left = self.layout.pack(dtype, i, self.threads)
+        right = self.layout.expand(dtype, i, self.threads)
+        return self.layout.square(left, right, out, self.threads)
+
+    def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
+        values = np.zeros(self.n if rows is None else len(rows))
+        self.evaluations += len(values) * len(j)
+        for some in self._parts(len(j)):
+            right = self.layout.expand(dtype, j[some], self.threads)
+            for left, packed in self._lefts(dtype, rows):
+                product = self.layout.dot(packed, right, coef[some], self.threads)
+                values[left] += product[: left.stop - left.start]
+        return values
+
+    def _left(self, dtype: RealType) -> Any:
+        """All rows, packed."""
+        if dtype not in self._packed:
+            self._packed[dtype] = self.layout.pack(dtype, None, self.threads)
+        return self._packed[dtype]
+
+    def _lefts(self, dtype: RealType, rows: Numbers | None) -> Iterator[tuple[slice, Any]]:
+        """Packed rows: at once, or in slices when packing would copy X in a wider dtype."""
+        n = self.n if rows is None else len(rows)
+        if not self._widens(dtype):
+            packed = self.layout.pack(dtype, rows, self.threads) if rows is not None else None
+            yield slice(0, n), self._left(dtype) if packed is None else packed
+            return
+        rows = np.arange(n) if rows is None else rows
+        for part in self._parts(n):
+            yield part, self.layout.pack(dtype, rows[part], self.threads)
+
+    def _widens(self, dtype: RealType) -> bool:
+        return bool(np.dtype(dtype).itemsize > self.X.dtype.itemsize)
+
+    def _parts(self, n: int) -> list[slice]:
+        """Slices of range(n) of so many rows that they have about TILE_ENTRIES numbers."""
+        step = max(64, int(TILE_ENTRIES / self.layout.width))
+        return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+class KernelEntries(EntrySource):
+    """Entries that the kernel itself computes, in tiles of TILE_ENTRIES."""
+
+    @property
+    def costly(self) -> bool:
+        return not self.kernel.precomputed
+
+    def take(self, rows: Numbers) -> KernelEntries:
+        return KernelEntries(self.kernel, self.kernel.rows(self.X, rows), 1)
+
+    def largest_norm(self) -> float:
+        return float(row_norms(self.X, squared=True).max(initial=0))
+
+    def block(
+        self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None
+    ) -> Entries:
+        j = np.arange(self.n) if j is None else j
+        values: Entries = np.empty((len(i), len(j)), dtype) if out is None else out
+
+        def fill(start: int, stop: int) -> None:
+            values[start:stop] = self._evaluate(i[start:stop], j, dtype)
+
+        self._each(fill, len(i), len(j))
+        return values
+
+    def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
+        i = np.arange(self.n) if rows is None else rows
+        values, weights = np.zeros(len(i)), coef.astype(dtype, copy=False)
+
+        def fill(start: int, stop: int) -> None:
+            values[start:stop] = self._evaluate(i[start:stop], j, dtype) @ weights
+
+        self._each(fill, len(i), len(j))
+        return values
+
+    def _evaluate(self, i: Numbers, j: Numbers, dtype: RealType) -> Entries:
+        self.evaluations += len(i) * len(j)
+        return self.kernel.entries(self.X, i, j, dtype)
+
+    def _each(self, fill: Callable[[int, int], None], n: int, columns: int) -> None:
+        """Call `fill(start, stop)` for tiles that cover range(n), on all threads."""
+        step = max(1, TILE_ENTRIES // max(columns, 1))
+        run_all(fill, [(start, min(start + step, n)) for start in range(0, n, step)], self.threads)
+
+
+def entries_of(kernel: Kernel, X: Data, threads: int) -> EntrySource:
+    """How the entries of k on the rows of X are computed: by a tile if there is one."""
+    layout = layout_of(kernel, X, threads)
+    return TiledEntries(kernel, layout, threads) if layout else KernelEntries(kernel, X, threads)

@@ -1,0 +1,204 @@
+"""How rows are laid out for a fused tile: dense, sparse, or sparse with very many columns.
+
+A layout holds rows and the forms of a kernel, and offers the same whatever its tile is: `pack` left
+rows, which are the same for all forms, and `expand` right rows, a set for each form (all rows, or
+those with the given numbers); then a `block` of k(x, z), the `square` of rows with themselves, or
+the product of a block with coefficients, `dot`. Each is a sum over the forms. Other rows are laid
+out `like` these.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
+
+from maxmargin.gram import dense_tile, index_tile, sparse_tile
+from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
+from maxmargin.kernels import Form, Kernel
+from maxmargin.kernels.centre import centre_of, is_far, moved
+
+# Shares of entries that are not zero up to which the sparse tile, or the inverted index, is faster
+# than the dense tile (docs/speed.md, "Constants").
+SPARSE = 0.3
+SPARSE_IF_LONG = 0.1
+# Columns beyond which sparse rows take the inverted index: with fewer it is faster on texts, slower
+# on denser data such as images (docs/speed.md, "Constants").
+LONGEST = 4096
+# The largest |square| ‖x‖² at which dense rows may be compressed and so stay uncentred: t then
+# carries an error of about 1e-5 in float32.
+HARMLESS = 100.0
+VECTOR = 64  # entries: a multiple of the vectors of every tile
+
+
+def whole(n: int) -> int:
+    """The smallest multiple of VECTOR that is ≥ n: rows of so many entries are whole vectors."""
+    return -(-n // VECTOR) * VECTOR
+
+
+@dataclass(frozen=True)
+class Layout(ABC):
+    """The rows X, the forms of the kernel, and the tile: a module with `block` and `dot`."""
+
+    X: Data
+    forms: tuple[Form, ...]
+    # Taken off each row, where the kernel depends on x − z only.
+    centre: Floats | None = field(default=None, kw_only=True)
+
+    tile: ClassVar[ModuleType]
+    rounds: ClassVar[bool] = False  # whether the tile can store entries in 16 bits
+
+    @property
+    def width(self) -> float:
+        """Numbers that a packed row takes."""
+        return float(self.X.shape[1] + 2)
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether the kernel is one term c · 2^t."""
+        return len(self.forms) == 1 and self.forms[0].power is None
+
+    def squared_norms(self, left: Any) -> Reals:
+        """‖x‖² of the packed rows."""
+        norms: Reals = left[:, -2].ravel()
+        return norms
+
+    def like(self, X: Data) -> Layout:
+        """Other rows, laid out in the same way."""
+        rows = compressed(X)
+        return replace(self, X=rows if self.centre is None else moved(rows, self.centre))
+
+    def take(self, numbers: Numbers) -> Layout:
+        """Some of the rows."""
+        return replace(self, X=self.X[numbers])
+
+    @abstractmethod
+    def pack(self, dtype: RealType, numbers: Numbers | None, threads: int) -> Any:
+        """Left rows."""
+
+    @abstractmethod
+    def expand_form(
+        self, form: Form, dtype: RealType, numbers: Numbers | None, threads: int
+    ) -> Any:
+        """Right rows of one form."""
+
+    def expand(self, dtype: RealType, numbers: Numbers | None, threads: int) -> tuple[Any, ...]:
+        """Right rows of each form."""
+        return tuple(self.expand_form(form, dtype, numbers, threads) for form in self.forms)
+
+    def block(self, left: Any, right: tuple[Any, ...], out: Entries, threads: int) -> Entries:
+        """out[j, i] = k(x_i, z_j). Only the values of a single form may be stored in 16 bits."""
+        for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
+            self.tile.block(left, rows, form, out, threads, add=k > 0)
+        return out
+
+    def square(self, left: Any, right: tuple[Any, ...], out: Entries, threads: int) -> Entries:
+        """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+        for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
+            self.tile.block(left, rows, form, out, threads, half=True, add=k > 0)
+        return dense_tile.mirrored(out, threads)
+
+    def dot(self, left: Any, right: tuple[Any, ...], coef: Floats, threads: int) -> Floats:
+        """Σ_j coef_j k(x_i, z_j) for every packed x_i, in float64."""
+        values: Floats = self.tile.dot(left, right[0], self.forms[0], coef, threads)
+        for rows, form in zip(right[1:], self.forms[1:], strict=True):
+            values += self.tile.dot(left, rows, form, coef, threads)
+        return values
+
+
+@dataclass(frozen=True)
+class DenseLayout(Layout):
+    """Rows of an array; `centre` is taken off when they are packed."""
+
+    tile: ClassVar[ModuleType] = dense_tile
+    rounds: ClassVar[bool] = True
+
+    def like(self, X: Data) -> DenseLayout:
+        return replace(self, X=X)
+
+    def pack(self, dtype: RealType, numbers: Numbers | None, threads: int) -> Reals:
+        return dense_tile.pack(self.X, dtype, self.centre, numbers, threads)
+
+    def expand_form(
+        self, form: Form, dtype: RealType, numbers: Numbers | None, threads: int
+    ) -> Reals:
+        return dense_tile.expand(self.X, form, dtype, self.centre, numbers, threads)
+
+
+@dataclass(frozen=True)
+class SparseLayout(Layout):
+    """Rows of which most entries are zero: left rows in full, right rows as lists of columns."""
+
+    tile: ClassVar[ModuleType] = sparse_tile
+    rounds: ClassVar[bool] = True
+
+    def pack(self, dtype: RealType, numbers: Numbers | None, threads: int) -> Reals:
+        return sparse_tile.pack(self.X, dtype, numbers, threads)
+
+    def expand_form(
+        self, form: Form, dtype: RealType, numbers: Numbers | None, threads: int
+    ) -> sparse_tile.SparseRows:
+        return sparse_tile.expand(self.X, form, dtype, numbers, threads)
+
+
+@dataclass(frozen=True)
+class IndexLayout(Layout):
+    """Sparse rows of very many columns: only the `common` ones are laid out in full."""
+
+    common: Numbers
+    tile: ClassVar[ModuleType] = index_tile
+
+    @property
+    def width(self) -> float:
+        return float(self.common.max() + 3 + self.X.nnz / self.X.shape[0])
+
+    def squared_norms(self, left: index_tile.InvertedIndex) -> Reals:
+        return left.full[:, -2].ravel()
+
+    def pack(
+        self, dtype: RealType, numbers: Numbers | None, threads: int
+    ) -> index_tile.InvertedIndex:
+        return index_tile.pack(self.X, self.common, dtype, numbers, threads)
+
+    def expand_form(
+        self, form: Form, dtype: RealType, numbers: Numbers | None, threads: int
+    ) -> index_tile.IndexRows:
+        return index_tile.expand(self.X, self.common, form, dtype, numbers, threads)
+
+
+def layout_of(kernel: Kernel, X: Data, threads: int = 1) -> Layout | None:
+    """The rows of X laid out for the tile of this kernel; None if no tile computes it on them."""
+    forms = kernel.forms
+    if forms is None or X.dtype not in (np.float32, np.float64) or 0 in X.shape:
+        return None
+    is_long = X.shape[1] > LONGEST
+    steepest = max(abs(form.square) for form in forms)
+    movable = steepest > 0 and all(form.translation_invariant for form in forms)
+    if steepest and not movable and is_far(X, steepest):
+        return None  # one term must be moved, another must not: the kernel takes them apart
+    if not sp.issparse(X):
+        rows = sparse_tile.compress(X, SPARSE_IF_LONG if is_long else SPARSE, threads)
+        if rows is None or steepest * row_norms(rows, squared=True).max() > HARMLESS:
+            return DenseLayout(X, forms, centre=centre_of(X) if movable else None)
+        centre = None
+    else:
+        rows = compressed(X)
+        centre = centre_of(rows) if movable and is_far(rows, steepest) else None
+        rows = rows if centre is None else moved(rows, centre)
+    if is_long:
+        return IndexLayout(rows, forms, index_tile.common_columns(rows), centre=centre)
+    return SparseLayout(rows, forms, centre=centre)
+
+
+def compressed(X: Data) -> sp.csr_array:
+    """X as CSR in which no entry is listed twice."""
+    X = sp.csr_array(X) if sp.issparse(X) else sparse_tile.compress(X, 1.0)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X

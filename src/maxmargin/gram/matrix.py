@@ -1,0 +1,217 @@
+"""The Gram matrix K_ij = k(x_i, x_j), which is never formed unless it is small.
+
+`Gram` gives what solvers need of K: blocks, whole rows, products K[:, j] @ c and the diagonal.
+Values are computed by all cores (see `entries`). Rows that cost more to compute than to read are
+cached within a budget of memory: a matrix that does not fit costs recomputation, never memory.
+
+Entries come in float32 (half the memory traffic, enough to choose steps) or float64 (to prove
+the result): the caller says which. Those of a block can be stored in 16 bits (see `square`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import cached_property, partial
+from math import log
+from weakref import proxy
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.gram.entries import entries_of
+from maxmargin.gram.row_cache import RowCache, complete
+from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
+from maxmargin.hardware.memory import available_memory, kept_memory
+from maxmargin.hardware.threads import available_cores, run_split
+from maxmargin.kernels import Kernel
+
+# Rows up to which K is held in float64: 2 MB, in cache (docs/speed.md, "Constants").
+HELD_ROWS = 512
+# Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
+# to choose steps by: what is claimed is proved with other entries.
+ENOUGH = 1e-3
+LARGEST = 1e30  # diagonal entries beyond which products of float32 entries might overflow
+
+
+class Gram:
+    """The matrix of k(x_i, x_j) over the rows of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : dense or CSR array, (n, d), or (n, n) for `Precomputed`
+    cache_size : float or None
+        Budget for kernel rows in MB; None takes a quarter of the memory that is free.
+    threads : int or None
+        None uses every core this process may use.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Linear
+    >>> gram = Gram(Linear(), np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> gram.block([0, 1], [1])
+    array([[1.],
+           [5.]])
+    >>> gram.dot([0, 1], [1.0, -1.0])
+    array([ 0., -4.])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Data,
+        *,
+        cache_size: float | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.kernel = kernel.bind(X)
+        self.X = X
+        self.n: int = X.shape[0]
+        self.cache_size = cache_size
+        self.threads = threads or available_cores()
+        self.diagonal: Floats = self.kernel.diagonal(X)
+        self._entries = entries_of(self.kernel, X, self.threads)
+        self._matrix: Entries | None = None
+        self._whole: Callable[[], Floats] | None = None  # K from that of a larger Gram
+        self._cache: RowCache | None = None
+
+    @property
+    def evaluations(self) -> int:
+        """Kernel entries computed so far."""
+        return self._entries.evaluations
+
+    @evaluations.setter
+    def evaluations(self, count: int) -> None:
+        self._entries.evaluations = count
+
+    @property
+    def matrix(self) -> Entries | None:
+        """K itself in float64 if it is small, made when first needed."""
+        if self._matrix is None and self.n <= HELD_ROWS:
+            every = np.arange(self.n)
+            self._matrix = self._whole() if self._whole else self._entries.square(every, np.float64)
+        return self._matrix
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether an entry costs less to compute than to read."""
+        return not self._entries.costly
+
+    @property
+    def precision(self) -> RealType:
+        """The cheapest dtype whose entries are good enough to choose steps by."""
+        if self.n <= HELD_ROWS or np.max(np.abs(self.diagonal), initial=0) > LARGEST:
+            return np.float64
+        steepest = max((abs(form.square) for form in self.kernel.forms or ()), default=0.0)
+        if steepest:
+            error = np.finfo(np.float32).eps * log(2) * steepest * self._entries.largest_norm()
+            return np.float64 if error > ENOUGH else np.float32
+        return np.float32
+
+    @property
+    def entries_round(self) -> bool:
+        """Whether entries are cheap and lie in [0, 1], so that 16 bits say much about them."""
+        return self._entries.rounds
+
+    @cached_property
+    def budget(self) -> int:
+        """Bytes that kernel values may take.
+
+        A third is for cached rows, a third for a solver's block, a third for what it is made of.
+        """
+        if self.cache_size is None:
+            return (available_memory() + kept_memory()) // 4
+        return int(self.cache_size * 2**20)
+
+    def take(self, rows: Numbers | slice) -> Gram:
+        """The Gram matrix of some rows, to be used beside others: one thread and its budget."""
+        if isinstance(rows, slice):
+            return self
+        part = copy(self)
+        part._entries = self._entries.take(rows)
+        part.X, part.n, part.threads = part._entries.X, len(rows), 1
+        part.diagonal, part._cache, part._matrix = self.diagonal[rows], None, None
+        if part.n > HELD_ROWS:
+            part.cache_size = self.budget / self.threads / 2**20
+            part.__dict__.pop("budget", None)
+        elif self.n <= HELD_ROWS:
+            part._whole = partial(self.square, rows)
+        return part
+
+    def block(self, i: ArrayLike, j: ArrayLike, dtype: RealType = np.float64) -> Entries:
+        """K[i, j] for two arrays of row numbers."""
+        i, j = np.asarray(i), np.asarray(j)
+        if self.matrix is None:
+            return self._entries.block(i, j, dtype)
+        return self.matrix.take(i, 0).take(j, 1).astype(dtype, copy=False)
+
+    def square(
+        self, i: ArrayLike, dtype: RealType = np.float64, out: Entries | None = None
+    ) -> Entries:
+        """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
+
+        Writes to `out` if it is given and the small matrix does not hold the values already. Where
+        `entries_round`, `out` may be uint16, which holds value · UNIT, with rows padded to a
+        multiple of 64 entries.
+        """
+        i = np.asarray(i)
+        if self.matrix is not None:
+            if len(i) == self.n and np.array_equal(i, np.arange(self.n)):
+                return self.matrix.astype(dtype, copy=False)
+            return self.block(i, i, dtype)
+        if self._cache is None or self._cache.dtype != (dtype if out is None else out.dtype):
+            return self._entries.square(i, dtype, out)
+        values: Entries = np.empty((len(i), len(i)), dtype) if out is None else out
+        missing = self._cache.take(i, i, values)
+        entries = self._entries.square(i[missing], dtype)
+        place = np.arange(len(i))
+        fill = partial(complete, values, place, np.delete(place, missing), missing, entries)
+        run_split(fill, len(missing), 4 * len(missing) * len(i), self.threads)
+        return values
+
+    def dot(
+        self,
+        j: ArrayLike,
+        coef: ArrayLike,
+        dtype: RealType = np.float64,
+        *,
+        rows: Numbers | None = None,
+        again: bool = False,
+    ) -> Floats:
+        """K[rows, j] @ coef in float64, over all rows if none are given.
+
+        `again` says that the same j are likely to be needed again, so that their rows are cached
+        where they are costly.
+        """
+        j, coef = np.asarray(j), np.asarray(coef, np.float64)
+        values: Floats
+        if self.matrix is not None:
+            values = coef @ self.matrix.take(j, 0) if len(j) else np.zeros(self.n)
+        elif again and self._entries.costly and len(j) <= self._row_cache(dtype).capacity:
+            values = self._row_cache(dtype).dot(j, coef)
+        else:
+            return self._entries.dot(j, coef, dtype, rows)
+        return values if rows is None else values[rows]
+
+    def row(self, i: int, dtype: RealType = np.float64) -> Entries:
+        """K[i, :], cached if the budget allows."""
+        if self.matrix is not None:
+            values: Floats = self.matrix[i]
+            return values
+        return self._row_cache(dtype).row(i)
+
+    def _row_cache(self, dtype: RealType) -> RowCache:
+        """The cache of rows in this precision; that of another precision is dropped."""
+        if self._cache is None or self._cache.dtype != dtype:
+            capacity = self.budget // 3 // (self.n * np.dtype(dtype).itemsize)
+            matrix = proxy(self)  # no cycle of references: memory is freed with the last user of K
+            self._cache = RowCache(
+                self.n,
+                min(max(capacity, 3), self.n),
+                dtype,
+                lambda numbers, out: matrix._entries.block(numbers, None, dtype, out),
+                lambda numbers: matrix._entries.square(numbers, dtype),
+                self.threads,
+            )
+        return self._cache

@@ -1,0 +1,186 @@
+"""A cache of rows of a kernel matrix, in a bounded amount of memory.
+
+Worth it where an entry costs more to compute than to read: hundreds of columns, sparse rows, a
+user's own kernel. When it is full, the least recently used rows are evicted. Memory is allocated
+a piece at a time, as rows come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.memory import PIECE, large_array
+from maxmargin.hardware.threads import run_split
+
+GROUP = 4  # rows added in their own dtype before float64 takes over: exact against fast
+LINE = 4  # rows that are mirrored together (docs/speed.md, "Constants")
+
+
+class RowCache:
+    """Up to `capacity` rows of length n.
+
+    `compute(numbers, out)` computes rows that are missing, `square(numbers)` the entries of some
+    rows in their own columns.
+
+    Examples
+    --------
+    >>> def compute(numbers, out):
+    ...     return np.eye(3).take(numbers, 0, out)
+    >>> cache = RowCache(3, 2, np.float64, compute, lambda numbers: np.eye(len(numbers)))
+    >>> cache.row(2)
+    array([0., 0., 1.])
+    >>> cache.dot(np.array([1, 2]), np.array([5.0, 7.0]))
+    array([0., 5., 7.])
+    """
+
+    def __init__(
+        self,
+        n: int,
+        capacity: int,
+        dtype: RealType,
+        compute: Callable[[Numbers, Entries | None], Entries],
+        square: Callable[[Numbers], Entries],
+        threads: int = 1,
+    ) -> None:
+        self.n, self.capacity, self.dtype, self.threads = n, capacity, dtype, threads
+        self.compute, self.square = compute, square
+        self.pieces: list[Entries] = []
+        self.in_a_piece = max(1, PIECE // (n * np.dtype(dtype).itemsize))
+        self.place = np.full(n, -1)  # of each row; −1 if it is not cached
+        self.owner = np.full(capacity, -1)  # the row in each place; −1 if it is empty
+        self.used = np.zeros(capacity, int)  # the time when each place was last used
+        self.time = 0
+
+    def fetch(self, numbers: Numbers) -> Numbers:
+        """The places of the rows with these numbers, at most `capacity` different ones."""
+        self.time += 1
+        cached = numbers[self.place[numbers] >= 0]
+        self.used[self.place[cached]] = self.time
+        missing = np.unique(numbers[self.place[numbers] < 0])
+        if len(missing):
+            present = int(np.count_nonzero(self.owner >= 0))
+            a_third = 3 * (present + len(missing)) > self.n  # then nearly all will be needed
+            if a_third and self.n <= min(self.capacity, self.in_a_piece):
+                self._fetch_the_rest()
+            else:
+                self._fetch(missing)
+        return self.place[numbers]
+
+    def _fetch(self, missing: Numbers) -> None:
+        """Compute these rows, in the least recently used places."""
+        oldest = np.sort(np.argsort(self.used, kind="stable")[: len(missing)])
+        evicted = self.owner[oldest]
+        self.place[evicted[evicted >= 0]] = -1
+        self._own(missing, oldest)
+        for piece, some, lines in self._by_piece(oldest):
+            if lines[-1] - lines[0] < len(lines):
+                self.compute(missing[some], piece[lines[0] : lines[-1] + 1])
+            else:
+                piece[lines] = self.compute(missing[some], None)
+
+    def _fetch_the_rest(self) -> None:
+        """Compute all missing rows: of an entry and its mirror image, one is computed."""
+        present, missing = np.flatnonzero(self.place >= 0), np.flatnonzero(self.place < 0)
+        self._own(missing, np.flatnonzero(self.owner < 0))
+        ((piece, *_),) = self._by_piece(self.place)
+        fill = partial(complete, piece, self.place, present, missing, self.square(missing))
+        run_split(fill, len(missing), 4 * len(missing) * self.n, self.threads)
+
+    def _own(self, numbers: Numbers, places: Numbers) -> None:
+        """Record that rows are in these places."""
+        self.owner[places], self.place[numbers], self.used[places] = numbers, places, self.time
+
+    def _by_piece(self, places: Numbers) -> Iterator[tuple[Entries, Numbers, Numbers]]:
+        """Each piece of memory with some of the places, which of them, and their lines in it."""
+        while len(self.pieces) * self.in_a_piece <= places.max(initial=-1):
+            lines = min(self.in_a_piece, self.capacity)
+            self.pieces.append(large_array((lines, self.n), self.dtype))
+        for number, piece in enumerate(self.pieces):
+            some = np.flatnonzero((places >= 0) & (places // self.in_a_piece == number))
+            if len(some):
+                yield piece, some, places[some] - number * self.in_a_piece
+
+    def row(self, number: int) -> Entries:
+        """One of the rows."""
+        piece, line = divmod(int(self.fetch(np.array([number]))[0]), self.in_a_piece)
+        row: Entries = self.pieces[piece][line]
+        return row
+
+    def dot(self, numbers: Numbers, coef: Floats) -> Floats:
+        """Σ coef_j row_j in float64."""
+        places, out = self.fetch(numbers), np.zeros(self.n)
+        for piece, some, lines in self._by_piece(places):
+            padded: Entries = np.zeros(-(-len(some) // GROUP) * GROUP, self.dtype)
+            padded[: len(some)] = coef[some]
+            add = partial(weighted_rows, piece, np.resize(lines, len(padded)), padded, out)
+            run_split(add, self.n, self.n * len(padded), self.threads)
+        return out
+
+    def take(self, numbers: Numbers, columns: Numbers, out: Entries) -> Numbers:
+        """Copy some columns of the cached rows to `out`; returns which numbers are not cached."""
+        places = self.place[numbers]
+        for piece, some, lines in self._by_piece(places):
+            gather = partial(gather_entries, piece, lines, columns, some, out)
+            run_split(gather, len(some), len(some) * len(columns), self.threads)
+        return np.flatnonzero(places < 0)
+
+
+@compiled(fastmath={"contract"})
+def weighted_rows(
+    rows: Reals, places: Numbers, coef: Reals, out: Reals, start: int, stop: int
+) -> None:
+    """out += Σ_j coef_j rows[places[j]] in the columns start ≤ i < stop, GROUP rows at a time."""
+    for j in range(0, len(places), GROUP):
+        a, b, c, d = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
+        p, q, r, s = places[j], places[j + 1], places[j + 2], places[j + 3]
+        for i in range(start, stop):
+            out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
+
+
+@compiled()
+def gather_entries(
+    rows: Entries,
+    lines: Numbers,
+    columns: Numbers,
+    into: Numbers,
+    out: Entries,
+    start: int,
+    stop: int,
+) -> None:
+    """out[into[i], j] = rows[lines[i], columns[j]] for start ≤ i < stop."""
+    for i in range(start, stop):
+        row, line = rows[lines[i]], out[into[i]]
+        for j in range(len(columns)):
+            line[j] = row[columns[j]]
+
+
+@compiled()
+def complete(
+    values: Entries,
+    place: Numbers,
+    present: Numbers,
+    missing: Numbers,
+    entries: Entries,
+    start: int,
+    stop: int,
+) -> None:
+    """Fill rows missing[start:stop] of a symmetric matrix whose row i is at place[i].
+
+    Their `entries` in the missing columns are given; those in the columns of the rows that are
+    present are the mirror images of entries of these.
+    """
+    for first in range(start, stop, LINE):
+        some = range(first, min(first + LINE, stop))
+        for k in present:
+            row = values[place[k]]
+            for r in some:
+                values[place[missing[r]], k] = row[missing[r]]
+        for r in some:
+            row, line = entries[r], values[place[missing[r]]]
+            for c in range(len(missing)):
+                line[missing[c]] = row[c]

@@ -1,0 +1,1 @@
+"""What the computer offers: compiled code, vector registers, cores, memory."""

@@ -1,0 +1,111 @@
+"""Threads: how many cores there are, and how work is split among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import pairwise
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+# Nanoseconds of work below which a task is not given to another thread: handing it over costs
+# some thousand, and up to a million if that thread sleeps (docs/speed.md, "The caller works too").
+WORTH_A_TASK = 50_000
+
+
+def run_all(function: Callable[..., None], tasks: Iterable[tuple[Any, ...]], threads: int) -> None:
+    """Call `function(*task)` for every task, on several threads if there are several tasks.
+
+    The caller works too: waking another thread takes as long as many a task.
+    """
+    tasks = list(tasks)
+    left = iter(tasks)  # shared: each thread takes the next task from it
+
+    def work() -> None:
+        try:
+            for task in left:
+                function(*task)
+        finally:
+            list(left)  # after an error no other task is begun
+
+    helpers = [pool(threads, os.getpid()).submit(work) for _ in range(min(threads, len(tasks)) - 1)]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():  # it has begun: wait for it
+                helper.result()
+
+
+def run_split(function: Callable[[int, int], None], n: int, work: float, threads: int) -> None:
+    """Call `function(start, stop)` on parts of range(n), in several threads if that is worth it.
+
+    `work` is roughly the nanoseconds that one thread takes for all of it. Four parts per thread
+    even out parts that take longer than others.
+    """
+    parts = min(4 * threads, int(work / WORTH_A_TASK), n)
+    if parts <= 1:
+        function(0, n)
+        return
+    ends = [n * part // parts for part in range(parts + 1)]
+    run_all(function, pairwise(ends), threads)
+
+
+@lru_cache(maxsize=8)
+def pool(threads: int, process: int, work: str = "tiles") -> ThreadPoolExecutor:
+    """One pool per process and kind of work.
+
+    Threads do not survive a fork; and a task that waits for tasks of its own needs another pool
+    than theirs, or all threads could wait for each other.
+    """
+    return ThreadPoolExecutor(threads, thread_name_prefix=f"maxmargin-{work}")
+
+
+_lock = Lock()
+_limits: list[Any] = []  # one per caller inside `one_blas_thread`; only the first sets a limit
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS with one thread, until the last of possibly many callers has left.
+
+    For code that calls BLAS from several threads: two teams of threads on the same cores wait for
+    each other, and everything takes two to three times as long.
+    """
+    with _lock:
+        _limits.append(None if _limits else _libraries().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _limits[0]
+            _limits.pop()
+            if not _limits:
+                limit.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Finding the libraries takes longer than setting their threads: done once."""
+    return ThreadpoolController()
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
+    if n_jobs is None:
+        return available_cores()
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; use None or −1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, available_cores() + 1 + n_jobs)

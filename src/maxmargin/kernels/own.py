@@ -1,0 +1,97 @@
+"""A user's own kernel: a function of two blocks of rows, or of two rows that numba compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from maxmargin.hardware.arrays import Data, Entries, Reals
+from maxmargin.kernels.kernel import Kernel
+
+# Of two blocks of rows, or of two rows.
+KernelFunction: TypeAlias = Callable[[Data, Data], Data]
+Filler: TypeAlias = Callable[[Entries, Entries, Entries], None]
+
+
+@dataclass(frozen=True)
+class Vectorized(Kernel):
+    """A user's function of two blocks: `function(X, Z)` returns the (rows of X, rows of Z) block.
+
+    It is called on blocks of up to 2²⁰ pairs: the whole matrix is asked for only if it is small.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> kernel = 0.5 * Vectorized(lambda X, Z: X @ Z.T)
+    >>> SVC(kernel=kernel).fit([[-1.0], [1.0]], [0, 1]).predict([[2.0]])
+    array([1])
+    """
+
+    function: KernelFunction
+
+    def __call__(self, X: Data, Z: Data) -> Reals:
+        values = self.function(X, Z)
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        return checked(values, (X.shape[0], Z.shape[0]), self.function)
+
+
+@dataclass(frozen=True)
+class Pairwise(Kernel):
+    """A user's function of two rows, compiled with numba and evaluated block by block.
+
+    The rows are given as arrays of float64, whatever X is.
+
+    Examples
+    --------
+    >>> kernel = Pairwise(lambda x, z: np.minimum(x, z).sum())
+    >>> kernel(np.array([[1.0, 5.0]]), np.array([[2.0, 3.0]]))
+    array([[4.]])
+    """
+
+    function: KernelFunction
+
+    takes_objects = False
+
+    def __call__(self, X: Data, Z: Data) -> Reals:
+        X, Z = (A.toarray() if sp.issparse(A) else A for A in (X, Z))
+        X, Z = (np.ascontiguousarray(A, np.float64) for A in (X, Z))  # compiled for one type only
+        values = np.empty((X.shape[0], Z.shape[0]))
+        _compiled(self.function)(X, Z, values)
+        return checked(values, values.shape, self.function)
+
+
+def checked(values: Reals, shape: tuple[int, int], function: KernelFunction) -> Reals:
+    """What a user's function returned, or an error that says what is wrong with it."""
+    name = getattr(function, "__name__", repr(function))
+    if values.shape != shape:
+        raise ValueError(
+            f"kernel {name!r} was called with blocks of {shape[0]} and {shape[1]} rows and must "
+            f"return shape {shape}, got {values.shape}; for a function of two single rows use "
+            "maxmargin.kernels.Pairwise"
+        )
+    if not np.isfinite(values).all():
+        i, j = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"kernel {name!r} returned {values[i, j]} for rows {i} and {j} of the blocks it was "
+            "given; a kernel must be finite everywhere"
+        )
+    return values
+
+
+@lru_cache(maxsize=64)
+def _compiled(function: KernelFunction) -> Filler:
+    row_pair = function if hasattr(function, "py_func") else njit(function)
+
+    def fill(X: Entries, Z: Entries, values: Entries) -> None:
+        for i in range(X.shape[0]):
+            for j in range(Z.shape[0]):
+                values[i, j] = row_pair(X[i], Z[j])
+
+    filler: Filler = njit(nogil=True)(fill)
+    return filler

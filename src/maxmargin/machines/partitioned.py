@@ -1,0 +1,226 @@
+"""Training on partitions: the same problems, of rows that are in files or on a cluster.
+
+A partition is some rows, and the plan of some rows is what every machine makes of labels and
+weights anyway; so a partition makes its own share of each problem, and the model is made of the
+plan of the support vectors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+
+from maxmargin.hardware.arrays import Floats, Labels, Numbers
+from maxmargin.hardware.threads import thread_count
+from maxmargin.kernels import Kernel
+from maxmargin.machines.answers import Answers
+from maxmargin.machines.fit import Fit
+from maxmargin.machines.partitioned_features import FeatureStage
+from maxmargin.machines.support_vectors import SupportVectors
+from maxmargin.machines.tasks import Task, TaskState
+from maxmargin.problem import DualProblem, Solution
+from maxmargin.scale.checkpoint import Checkpoint
+from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
+from maxmargin.scale.partitions import Partitions
+from maxmargin.scale.round import Share
+from maxmargin.scale.rows import Rows
+from maxmargin.scale.state import PartitionedGram, PartitionedProblem
+from maxmargin.scale.survey import Survey, survey
+from maxmargin.solvers import Chunking, Progress
+
+Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
+Attributes: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ShareOf:
+    """The share of some rows in one problem of a machine.
+
+    Attributes
+    ----------
+    machine : with its parameters and its classes, not fitted
+    number : of the problem
+    """
+
+    machine: Machine
+    number: int
+
+    def __call__(self, y: Labels | None, weights: Floats) -> tuple[Numbers | slice, DualProblem]:
+        plan = self.machine._plan_of_rows(y, weights)
+        return plan.splits[self.number].rows, plan.problems[self.number]
+
+
+def fit_partitions(
+    machine: Machine, data: Partitions, *, classes: bool = False, labels: bool = True
+) -> None:
+    """Fit a machine on partitions: survey, formulate, solve, set attributes.
+
+    `classes` says that labels are classes, `labels` that there must be some.
+    """
+    check_takes(machine)
+    if labels and not data.labelled:
+        raise ValueError(f"{type(machine).__name__} needs labels: the partitions have none")
+    with Fit(machine, data, None) as run:
+        _fit(run, machine, data, survey(data, classes=classes))
+
+
+def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
+    known = machine._known_of(found)
+    planner = clone(machine)
+    vars(planner).update(known)
+    known |= {"n_features_in_": found.columns}
+    kernel = machine._kernel().with_gamma(found.gamma)
+    few = planner._plan_of_rows(found.classes[:0], np.zeros(0))
+    shares = [(split.name, ShareOf(planner, number)) for number, split in enumerate(few.splits)]
+    exact = getattr(machine, "approximation", None) is None
+    kind = ExactStage if exact else FeatureStage
+    stage = kind(machine, planner, shares, data, found, kernel)
+
+    def model(states: Sequence[TaskState]) -> Attributes:
+        return {**known, **stage.attributes(states)}
+
+    machine._forget_form()
+    solutions = run.solve(stage.tasks, model, in_parallel=data.workers > 1)
+    machine.__dict__.pop("feature_names_in_", None)
+    if data.columns is not None:
+        machine.feature_names_in_ = np.asarray(data.columns, dtype=object)
+    run.end(solutions, stage.form.certificate)
+    for solution in solutions:
+        if isinstance(solution, PartitionedSolution) and solution.lost is not None:
+            machine._ended_by = solution.lost
+
+
+class ExactStage:
+    """The tasks of an exact fit, and the model that their states give.
+
+    Parameters
+    ----------
+    machine : the estimator
+    planner : a copy that knows its classes
+    shares : of each problem, its name and what makes the share of some rows
+    data, found : the partitions, and what is known of them
+    kernel : bound to the data
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        planner: Machine,
+        shares: Sequence[tuple[str, Share]],
+        data: Partitions,
+        found: Survey,
+        kernel: Kernel,
+    ) -> None:
+        self.planner, self.found, self.form = planner, found, SupportVectors(kernel)
+        threads = thread_count(machine.n_jobs)
+        gram = PartitionedGram(kernel, data, found, machine.cache_size, threads)
+        solver, saved = chunking(machine, self.form), checkpoint_of(machine, kernel, found)
+        self.tasks = [
+            Task(
+                name,
+                PartitionedProblem(share),
+                lambda: gram,
+                replace(solver, save=None if saved is None else partial(saved.save, number)),
+                start=None if saved is None else saved.parts.get(number),
+            )
+            for number, (name, share) in enumerate(shares)
+        ]
+
+    def attributes(self, states: Sequence[TaskState]) -> Attributes:
+        """The support vectors and their coefficients."""
+        return attributes(self.planner, self.form, self.found, states)
+
+
+def checkpoint_of(machine: Machine, kernel: Kernel, found: Survey) -> Checkpoint | None:
+    """The checkpoint of a fit, with what was saved before; None if there is to be none."""
+    path = getattr(machine, "checkpoint", None)
+    if path is None:
+        return None
+    data = f"{found.rows} rows, {found.columns} columns, mean {found.mean!r}"
+    saved = Checkpoint(Path(path), f"{type(machine).__name__} of {kernel!r} on {data}")
+    saved.load()
+    return saved
+
+
+def chunking(machine: Machine, form: SupportVectors) -> PartitionedChunking:
+    """The solver over partitions: the machine's own solves each working problem."""
+    inner = form.solver(machine)
+    limits = {"tol": machine.tol, "max_iter": machine.max_iter, "watch": machine._watch}
+    if isinstance(inner, Chunking):
+        return PartitionedChunking(inner=inner.inner, violators=inner.violators, **limits)
+    return PartitionedChunking(inner=inner, **limits)
+
+
+def attributes(
+    planner: Machine, form: SupportVectors, found: Survey, states: Sequence[TaskState]
+) -> Attributes:
+    """Fitted attributes: those of a machine that has its support vectors for all its data."""
+    parts = [None if state is None else support(state) for state in states]
+    every = Rows.joined([part[0] for part in parts if part is not None])
+    numbers, first = np.unique(every.numbers, return_index=True)
+    rows = every.take(first)
+    plan = planner._plan_of_rows(rows.y, rows.weights_or_ones)
+    placed = [
+        None if part is None else Placed(split.rows, *part, numbers)
+        for split, part in zip(plan.splits, parts, strict=True)
+    ]
+    made: Attributes = planner._attributes(rows.X, plan, form, Answers(placed))
+    del made["_bounds_"]
+    chosen = numbers[made["support_"]]
+    small = found.rows <= np.iinfo(np.int32).max
+    return {
+        **made,
+        "support_": chosen.astype(np.int32) if small else chosen,
+        "shape_fit_": (found.rows, found.columns),
+    }
+
+
+def support(state: Solution | Progress) -> tuple[Rows, Floats, Floats]:
+    """The rows with a coefficient, β of their variables, and the offsets."""
+    if isinstance(state, PartitionedSolution):
+        return state.rows, state.beta, state.offsets
+    if isinstance(state, Progress):
+        return *support_of(state.state), state.offsets
+    raise TypeError("a solution over partitions is given by its rows")
+
+
+class Placed:
+    """β of all variables of a plan, and the offsets: a solution of some rows among others."""
+
+    def __init__(
+        self, members: Numbers | slice, rows: Rows, beta: Floats, offsets: Floats, every: Numbers
+    ) -> None:
+        numbers = every[members]
+        whole = np.zeros((len(beta), len(numbers)))
+        places = numbers.argsort()
+        whole[:, places[np.searchsorted(numbers, rows.numbers, sorter=places)]] = beta
+        self.beta, self.offsets = whole.ravel(), offsets
+
+
+def check_takes(machine: Machine) -> None:
+    """Raise if this machine, as its parameters are, cannot be trained on partitions."""
+    if not machine._takes_partitions:
+        raise TypeError(f"{type(machine).__name__} takes all rows at once; SVC takes partitions")
+    if machine.warm_start:
+        raise ValueError("warm_start=True is for arrays; on partitions use checkpoint=path")
+    if getattr(machine, "refine", False):
+        raise ValueError(
+            "refine=True is for arrays; on partitions leave out approximation= instead"
+        )
+    if getattr(machine, "approximation", None) is not None and machine.checkpoint is not None:
+        raise ValueError("checkpoint= saves support vectors: leave it out with approximation=")
+    if machine._kernel().precomputed:
+        raise ValueError(
+            "kernel='precomputed' needs all rows at once: partitions are rows, not kernel values"
+        )
+    if getattr(machine, "_calibrates", False):
+        raise ValueError(
+            "probability=True needs folds of all rows at once: fit with probability=False, and "
+            "calibrate on a sample with sklearn.calibration.CalibratedClassifierCV"
+        )

@@ -1,0 +1,345 @@
+"""The one problem.
+
+Every dual machine of this library is
+
+    minimise   ½ βᵀKβ + pᵀβ
+    subject to l ≤ β ≤ u   and, for each group g,   Σ_{i∈g} β_i = d_g
+
+in signed variables β, with no group (no offset), one (an offset) or two (the ν machines). With
+the gradient G = Kβ + p, β is optimal exactly if every group has an offset b with
+
+    G_i + b ≥ 0 where β_i < u_i     (raising β_i would not help)
+    G_i + b ≤ 0 where β_i > l_i     (lowering β_i would not help)
+
+so the worst violation is the largest −G_i of a variable that can rise minus the smallest −G_j of
+one that can fall, inside one group. Without a group b is 0.
+
+For any β in the box with its sums and any offsets b,
+
+    dual    D = −(½ βᵀKβ + pᵀβ)
+    primal  P = ½ βᵀKβ + Σ_i max_{l_i ≤ t ≤ u_i} −(G_i + b) t + Σ_g b_g d_g
+
+satisfy D ≤ optimum ≤ P whenever K is positive semidefinite; both are equal exactly at the
+optimum. For a C-SVC the sum is Σ C_i max(0, 1 − y_i f(x_i)), the hinge loss; for a regressor it
+is the ε-insensitive loss: one formula for every machine. Where a bound is infinite (the hard
+margin) a primal point must satisfy its constraint exactly, so w and b are scaled up until it
+does. Scaling does not help a regressor: what exceeds its tube costs twice the largest |β_i|, and
+D and P enclose the optimum of the machine with that C. The multipliers are below it, so that the
+constraint C = ∞ has the same optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.jit import compiled, linked
+from maxmargin.problem.constraints import with_sum, zero_of_steps
+from maxmargin.problem.solution import Values
+
+
+@dataclass(frozen=True)
+class DualProblem:
+    """½ βᵀKβ + pᵀβ over a box, with fixed sums over groups of variables.
+
+    Parameters
+    ----------
+    linear : p, ndarray of shape (m,)
+    lower, upper : l and u, ndarrays of shape (m,); infinite bounds are allowed
+    sums : d, ndarray of shape (n_groups,); empty for a machine without offset
+    group : ndarray of shape (m,), the group of each variable; empty if there is one
+    rows : ndarray of shape (m,) or None
+        The row of the data behind each variable; None if variable i is row i. The two copies
+        of a regressor share their kernel rows this way.
+
+    Examples
+    --------
+    >>> problem = DualProblem(
+    ...     linear=np.array([1.0, -1.0]), lower=np.array([-5.0, 0.0]), upper=np.array([0.0, 5.0])
+    ... )
+    >>> beta, K = np.array([-0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> values = problem.values(beta, K @ beta + problem.linear)
+    >>> values.dual, values.primal, values.violation
+    (0.5, 0.5, 0.0)
+    """
+
+    linear: Floats
+    lower: Floats
+    upper: Floats
+    sums: Floats = field(default_factory=lambda: np.zeros(1))
+    group: Numbers = field(default_factory=lambda: np.zeros(0, np.int8))
+    rows: Numbers | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.group) == 0:
+            object.__setattr__(self, "group", np.zeros(self.size, np.int8))
+
+    @property
+    def size(self) -> int:
+        """Number of variables."""
+        return len(self.linear)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of sum constraints."""
+        return len(self.sums)
+
+    def row_of(self, variables: Numbers) -> Numbers:
+        """Data rows behind the given variables."""
+        return variables if self.rows is None else self.rows[variables]
+
+    def on_variables(self, values: Floats) -> Floats:
+        """A vector over data rows as a vector over variables."""
+        return values if self.rows is None else values[self.rows]
+
+    def on_rows(self, beta: Floats) -> Floats:
+        """A vector over variables summed over the variables of each data row."""
+        return beta if self.rows is None else np.bincount(self.rows, beta).astype(float, copy=False)
+
+    def feasible(self, beta: Floats | None = None) -> Floats:
+        """A feasible point near `beta` (near 0 by default): clipped to the box, sums repaired.
+
+        A sum is corrected by the free variables first, then by those that are not zero, then by
+        all: variables stay at their bounds where possible, and a sparse point stays sparse. A
+        variable within rounding of a bound is set to it.
+        """
+        if beta is None:
+            beta = np.minimum(np.maximum(self.lower, 0.0), self.upper)
+            if not np.count_nonzero(beta) and not np.count_nonzero(self.sums):
+                return beta
+        else:
+            beta = np.clip(np.asarray(beta, float), self.lower, self.upper)
+            for bound in (self.lower, self.upper):
+                beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
+        for g, total in enumerate(self.sums):
+            inside = self.group == g
+            part, lower, upper = beta[inside], self.lower[inside], self.upper[inside]
+            free = (lower < part) & (part < upper)
+            beta[inside] = with_sum(
+                part, lower, upper, total, (free, part != 0, np.ones_like(free))
+            )
+        return beta
+
+    def check_feasible(self, beta: Floats, solver: str) -> None:
+        """Raise if β is outside the box or has other sums: no bound holds for it."""
+        inside = (self.lower <= beta) & (beta <= self.upper)
+        if not inside.all():
+            i = int(inside.argmin())
+            raise ValueError(
+                f"{solver} left the box: β_{i} = {beta[i]:.6g} is not in "
+                f"[{self.lower[i]:.6g}, {self.upper[i]:.6g}]; clip each step to the bounds"
+            )
+        for g, total in enumerate(self.sums):
+            part = beta if self.n_groups == 1 else beta[self.group == g]
+            # Millions of steps let a sum drift, which is repaired; a wrong step changes it at once.
+            rounding = 1e-6 * (abs(total) + np.abs(part).sum())
+            if abs(part.sum() - total) > rounding:
+                raise ValueError(
+                    f"{solver} changed a sum that is fixed: Σβ of group {g} is {part.sum():.6g} "
+                    f"instead of {total:.6g}; move variables of a group in opposite directions"
+                )
+
+    def objective(self, beta: Floats, gradient: Floats) -> float:
+        """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
+        return 0.5 * float(np.sum(beta * (gradient + self.linear)))
+
+    def violation(self, beta: Floats, gradient: Floats) -> float:
+        """Worst KKT violation over all groups; 0 at an optimum."""
+        return self._survey(beta, gradient)[0]
+
+    def values(
+        self,
+        beta: Floats,
+        gradient: Floats,
+        offsets: Floats | None = None,
+        quadratic: tuple[float, float] | None = None,
+    ) -> Values:
+        """D, P and the worst violation, with these offsets or those that β implies.
+
+        `quadratic` is (½‖w‖², ½βᵀKβ) for a model w that differs from Σ β_i φ(x_i) by rounding or
+        tolerance; the gradient is then that of w.
+        """
+        sides = np.empty((SIDES, max(self.n_groups, 1)))
+        b = sides[-1, : self.n_groups] if offsets is None else offsets
+        slope, of_beta, loss, margin, violation = values_of(
+            beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums, sides, b
+        )
+        of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
+        return Values(-(of_beta + slope), primal_of(of_model, loss, margin), violation, b)
+
+    def terms(self, beta: Floats, gradient: Floats, offsets: Floats) -> Terms:
+        """What the values are made of; `sums` are the share of these variables in the sums."""
+        sides = np.empty((SIDES, max(self.n_groups, 1)))
+        slope, quadratic, loss, margin, _ = values_of(
+            *(beta, gradient, self.linear, self.lower, self.upper, self.group),
+            *(self.sums, sides, offsets),
+        )
+        return Terms(slope, quadratic, loss, margin, sides[0], sides[1])
+
+    def best_offset(self, gradient: Floats) -> float:
+        """The b that makes P smallest, for a problem of one group.
+
+        The slope of P in b is d − Σ_i (u_i where G_i + b < 0, else l_i): it begins at d − Σu and
+        rises by u_i − l_i at b = −G_i.
+        """
+        start = float(self.sums[0] - self.upper.sum())
+        return zero_of_steps(-gradient, self.upper - self.lower, start)
+
+    def contenders(self, beta: Floats, gradient: Floats, margin: float) -> Numbers:
+        """The variables that violate KKT or have an extreme −G, if G may be off by `margin`."""
+        up, down, b = self.sides(beta, gradient)
+        if not self.n_groups:
+            b = np.zeros(1)
+        from_here_up = (np.minimum(up, b) - margin)[self.group]
+        from_here_down = (np.maximum(down, b) + margin)[self.group]
+        rises = (beta < self.upper) & (-gradient >= from_here_up)
+        falls = (beta > self.lower) & (-gradient <= from_here_down)
+        return np.flatnonzero(rises | falls)
+
+    def offsets(self, beta: Floats, gradient: Floats) -> Floats:
+        """b of each group: the mean −G over free variables, or the middle of what KKT allows."""
+        return self.sides(beta, gradient)[-1, : self.n_groups]
+
+    def sides(self, beta: Floats, gradient: Floats) -> Floats:
+        """Per group: the largest −G that can rise, the smallest that can fall, the offset b.
+
+        Of all variables together if there is no group.
+        """
+        return self._survey(beta, gradient)[1]
+
+    def _survey(self, beta: Floats, gradient: Floats) -> tuple[float, Floats]:
+        sides = np.empty((SIDES, max(self.n_groups, 1)))
+        bounds = self.lower, self.upper, self.group, self.n_groups
+        return survey(beta, gradient, *bounds, sides), sides
+
+
+class Terms(NamedTuple):
+    """Sums and extremes over some of the variables: those of all variables are the values.
+
+    Attributes
+    ----------
+    slope, quadratic, loss : pᵀβ, ½βᵀKβ and Σ max −(G_i + b) t, with b d of these variables
+    margin : the least y_i f(x_i) where a bound is infinite
+    up, down : per group the largest −G that can rise, and the smallest that can fall
+    """
+
+    slope: float
+    quadratic: float
+    loss: float
+    margin: float
+    up: Floats
+    down: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Terms]) -> Terms:
+        """The terms of all variables from those of their parts."""
+        slope, quadratic, loss, margin, up, down = zip(*parts, strict=True)
+        return cls(
+            sum(slope), sum(quadratic), sum(loss), min(margin), np.max(up, 0), np.min(down, 0)
+        )
+
+    def values(self, offsets: Floats) -> Values:
+        """D, P and the worst violation."""
+        worst = self.up - self.down if len(offsets) else np.maximum(self.up, -self.down)
+        primal = primal_of(self.quadratic, self.loss, self.margin)
+        dual = -(self.quadratic + self.slope)
+        return Values(dual, primal, max(float(worst.max()), 0.0), offsets)
+
+
+def primal_of(quadratic: float, loss: float, margin: float) -> float:
+    """P from ½‖w‖², the loss, and the least margin of a row whose bound is infinite."""
+    if margin == np.inf:
+        return quadratic + loss
+    return quadratic / margin**2 if margin > 0 else np.inf
+
+
+SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
+
+
+@compiled()
+def survey(
+    beta: Floats,
+    gradient: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    n_groups: int,
+    sides: Floats,
+) -> float:
+    """The worst violation; and per group the extremes of −G and the offset, in `sides`.
+
+    The three lines of `sides`: the largest −G of a variable that can rise, the smallest of one
+    that can fall, and b: the mean −G of the free variables, or else the middle of the two
+    extremes, if there are any. A group violates KKT by the distance of its extremes, variables
+    without groups by the distance of theirs from 0.
+    """
+    worst = 0.0
+    for g in range(sides.shape[1]):
+        up, down, total, count = -np.inf, np.inf, 0.0, 0.0
+        for i in range(len(beta)):
+            if group[i] == g:
+                slope, rises, falls = -gradient[i], beta[i] < upper[i], beta[i] > lower[i]
+                if rises and slope > up:
+                    up = slope
+                if falls and slope < down:
+                    down = slope
+                if rises and falls:
+                    total += slope
+                    count += 1.0
+        sides[0, g], sides[1, g] = up, down
+        gap = up - down if n_groups else (up if up > -down else -down)
+        if gap > worst:
+            worst = gap
+        if not count:
+            total += up if abs(up) < np.inf else 0.0
+            total += down if abs(down) < np.inf else 0.0
+            count = 2.0 if abs(up) < np.inf and abs(down) < np.inf else 1.0
+        sides[2, g] = total / count
+    return worst
+
+
+inner_survey = linked(survey)
+
+
+@compiled()
+def values_of(
+    beta: Floats,
+    gradient: Floats,
+    linear: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    sums: Floats,
+    sides: Floats,
+    offsets: Floats,
+) -> tuple[float, float, float, float, float]:
+    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation.
+
+    Where scaling f up cannot satisfy a constraint, y_i f(x_i) is ∞ and its excess is in the loss.
+    """
+    n_groups = len(sums)
+    violation = inner_survey(beta, gradient, lower, upper, group, n_groups, sides)
+    quadratic, slope, loss, margin, excess, price = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
+    scales = True
+    for i in range(len(beta)):
+        residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
+        quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
+        slope += beta[i] * linear[i]
+        if lower[i] == -np.inf or upper[i] == np.inf:
+            sign = 1.0 if upper[i] == np.inf else -1.0
+            scales = scales and sign * linear[i] < 0
+            here = 1.0 - residual / linear[i] if scales else np.inf
+            margin = here if here < margin else margin
+            excess += max(0.0, -sign * residual)
+            price = max(price, 2.0 * abs(beta[i]))
+        else:
+            loss -= residual * (upper[i] if residual < 0 else lower[i])
+    for g in range(n_groups):
+        loss += offsets[g] * sums[g]
+    if not scales:
+        loss, margin = loss + price * excess, np.inf
+    return slope, quadratic, loss, margin, violation

@@ -1,0 +1,170 @@
+"""The one loop that drives every solver, and the one rule that ends it.
+
+    repeat
+        measure: primal, dual, gap, worst violation
+        if the violation and the relative gap are within tol (or the one of them that the solver's
+            criterion names), recompute them from the coefficients alone
+        call the observer
+        end if the recomputed values are within tol too, the observer returns True, or a limit is
+            reached
+        if the last iterations gained nothing, continue in float64; in float64 already, end
+        run the solver to the end of its next outer iteration
+
+Ctrl-C, limits, observers and the meaning of `converged` are decided here only: no
+solver can claim convergence by itself. After Ctrl-C the solution so far is measured like any other,
+and then raised with the KeyboardInterrupt, so that the program that called ends too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from maxmargin.problem import Ending, Interrupted, Solution, Status
+from maxmargin.solvers.progress import HISTORY, Criterion, Observer, Progress
+from maxmargin.solvers.state import LimitReached, Moves, State, Step
+
+CLOCK = "clock"  # yielded inside a long outer iteration: only the limits are checked
+STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
+PRESSED = Ending(Status.INTERRUPTED, "Ctrl-C")
+
+
+class SeenEnough(Exception):
+    """An observer of steps asked to stop."""
+
+
+class Algorithm(Protocol):
+    """What the driver needs of a solver."""
+
+    @property
+    def tol(self) -> float: ...
+    @property
+    def criterion(self) -> Criterion: ...
+    @property
+    def patience(self) -> float: ...
+
+    def iterate(self, state: Any) -> Moves: ...
+    def finish(self, state: Any) -> None: ...
+
+
+class Run:
+    """One solve: a solver, its state and an observer."""
+
+    def __init__(self, solver: Algorithm, state: State[Any, Any], observe: Observer | None) -> None:
+        self.solver, self.state, self.observe = solver, state, observe
+        self.history: list[Progress] = []
+        if observe is not None:
+            self._watch_steps(observe)
+
+    def solution(self) -> Solution:
+        """Run to the end and return the solution; raise it as `Interrupted` after Ctrl-C."""
+        solver, state = self.solver, self.state
+        try:
+            ending = self._climb()
+            if ending.status is Status.CONVERGED:
+                self._finish()
+        except SeenEnough:
+            ending = STOPPED
+        except KeyboardInterrupt:
+            ending = PRESSED
+        if ending is not PRESSED:  # in the middle of a step: `conclude` makes β feasible
+            state.check(type(solver).__name__)
+        if ending.status is Status.CONVERGED:
+            end = self.history[-1]
+        else:
+            if state.steps or not state.exact:
+                state.conclude()
+            end = self._measured()
+        if end.distance <= solver.tol and ending.status is not Status.INTERRUPTED:
+            ending = Ending(Status.CONVERGED, f"{solver.criterion.words} ≤ tol")
+        solution = Solution(
+            **state.found()._asdict(),
+            values=end.values,
+            status=ending.status,
+            why=ending.why,
+            n_iter=int(np.ceil(state.steps)),
+            kernel_evaluations=state.kernel_evaluations,
+            seconds=state.seconds,
+            history=np.array([now.record() for now in self.history], HISTORY),
+        )
+        if ending is PRESSED:
+            raise Interrupted(solution)
+        return solution
+
+    def _climb(self) -> Ending:
+        solver, state = self.solver, self.state
+        best, lowest, steps = -np.inf, np.inf, state.steps
+        moves = solver.iterate(state)
+        began = state.steps
+        while True:
+            now = self._measured()
+            if now.distance <= solver.tol and not state.exact:
+                state.confirm(solver.tol)
+                now = self._measured()
+            self.history.append(now)
+            stop = self.observe is not None and self.observe(now)
+            if state.arrived(now.distance, now.violation, solver.tol):
+                return Ending(Status.CONVERGED, "")
+            if stop:
+                return STOPPED
+            if (ending := state.limit()) is not None:
+                return ending
+            if state.steps > steps:
+                dual_rose = now.objective > best + 1e-15 * abs(best)
+                state.idle = 0 if dual_rose or now.distance < lowest else state.idle + 1
+            best, lowest = max(best, now.objective), min(lowest, 0.99 * now.distance)
+            steps = state.steps
+            if state.idle >= solver.patience:
+                if not state.sharpen():
+                    return Ending(Status.STAGNATED, "steps no longer raise the dual")
+                state.idle = 0
+            if solver.criterion is not Criterion.KKT:
+                state.tighten(now.values, solver.tol)
+            state.movement, state.exact = 0.0, False
+            try:
+                self._advance(moves)
+            except LimitReached:
+                continue
+            except StopIteration as end:
+                own: Ending | None = end.value
+                # A solver's claim to have converged means only that it has no step left.
+                if own is not None and own.status is not Status.CONVERGED:
+                    return own
+                if state.steps == began:
+                    return Ending(Status.STAGNATED, "found no step to take")
+                if not state.restart():
+                    return Ending(Status.STAGNATED, "steps no longer close the gap")
+                moves, began = solver.iterate(state), state.steps
+
+    def _finish(self) -> None:
+        """The solver's `finish`, reported as one more outer iteration if it moved β."""
+        self.state.movement = 0.0
+        self.solver.finish(self.state)
+        if self.state.movement:
+            self.history.append(self._measured())
+            if self.observe is not None:
+                self.observe(self.history[-1])
+
+    def _advance(self, moves: Moves) -> None:
+        """To the end of the solver's next outer iteration, or to a limit."""
+        while next(moves) == CLOCK:
+            if self.state.limit() is not None:
+                break
+        self.state.gather()
+
+    def _measured(self, step: Step | None = None) -> Progress:
+        return Progress.of(self.state, self.solver.criterion, self.solver.tol, step)
+
+    def _watch_steps(self, observe: Observer) -> None:
+        """Call an observer with `every = "step"` after each step."""
+        every = getattr(observe, "every", "iteration")
+        if every not in ("iteration", "step"):
+            raise ValueError(f"an observer's `every` is 'iteration' or 'step', got {every!r}")
+
+        def watch(step: Step) -> None:
+            if observe(self._measured(step)):
+                raise SeenEnough
+
+        if every == "step":
+            self.state.watch = watch

@@ -1,0 +1,1 @@
+"""Solvers of the one dual problem, given its Gram matrix."""

@@ -1,0 +1,212 @@
+"""Block SMO: the default solver.
+
+    repeat
+        W = the free variables and a sample of the violators, q of them, half from each side
+        minimise over β_W alone by second-order SMO on the q × q block K[W, W], in cache, to 0.3
+            of the worst violation outside of W
+        G += K[:, W] Δβ_W, computed in tiles that are not stored
+    until the violation is ≤ tol
+
+Most steps touch only the small block; the whole data are read once per block. q is near the
+number of free support vectors: one block then brings nearly all of them to their optimum together.
+
+Where entries lie in [0, 1] and the boxes are short, K[W, W] has 16 bits per entry: half the memory.
+Its errors, up to 1/131070 of a move, affect this block's β only, since G is updated with float32
+entries. Where they could exceed tol/8, K[W, W] has 32 bits.
+
+Violators are sampled at random among those that violate KKT by a twentieth of the worst or more.
+The worst alone are much alike: once a few have moved, the others no longer violate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
+
+import numpy as np
+
+from maxmargin.gram.layouts import whole
+from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.memory import large_array
+from maxmargin.hardware.simd import UNIT
+from maxmargin.solvers.dual.active_set import polished
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.dual.hand_over import Forecast
+from maxmargin.solvers.dual.smo_block import smo_block
+from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.solver import Solver
+from maxmargin.solvers.state import Moves
+
+# docs/speed.md, "A block as large as the free support vectors":
+FREE = 0.85  # share of free variables in a block: fewer are solved over and over, more leave no
+# room for violators
+MANY = 4096  # variables beyond which a block has no more than these violators: half the memory
+
+
+@dataclass(frozen=True)
+class BlockSMO(Solver):
+    """A working set solved in cache, the gradient updated once per set.
+
+    Parameters
+    ----------
+    smallest, largest : int
+        Limits of the working set; in between it follows the number of free variables.
+    whole : int
+        Variables up to which all are one working set, where entries are cheap.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import SVC
+    >>> X, y = make_moons(100, noise=0.3, random_state=0)
+    >>> SVC(solver=BlockSMO()).fit(X, y).certificate_.status.value
+    'converged'
+    """
+
+    smallest: int = 1024
+    largest: int = 6144
+    whole: int = 3072
+
+    def iterate(self, state: DualState) -> Moves:
+        forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
+        for pause in self._smo(state):
+            yield pause
+            if forecast.prefers(finish, state):
+                state.method = "second order"
+                yield from finish.iterate(state)
+                state.method = ""
+                return (yield from self._blocks(state))
+        return None
+
+    def _smo(self, state: DualState) -> Moves:
+        largest = self.whole if state.gram.is_cheap else self.smallest
+        return (self._whole if state.problem.size <= largest else self._blocks)(state)
+
+    def finish(self, state: DualState) -> None:
+        """Solve for the free variables of a small problem: exact to the last digits.
+
+        At C = 10¹² a dual that rises by its last digit can have a wider gap.
+        """
+        better = polished(state.problem, state.gram, state.beta, state.gradient)
+        if self.criterion.of(state.problem.values(*better)) <= self.tol:
+            state.settle(*better, "active set")
+
+    def _whole(self, state: DualState) -> Moves:
+        """All variables at once: K is computed once, and G from β alone after each round."""
+        p, K, diagonal, before = state.problem, np.empty(0), np.empty(0), None
+        rows, round_off = p.row_of(np.arange(p.size)), self._rounds(state)
+        while True:
+            rounded = round_off and state.dtype == np.float32 and not state.sharpened
+            kind = np.uint16 if rounded else state.dtype
+            if kind is not before:
+                K = self._square(state, rows, kind)
+                diagonal, before = state.gram.diagonal[rows].astype(state.dtype), kind
+            beta, gradient = state.beta.copy(), state.gradient.copy()
+            bounds = p.lower, p.upper, p.group, p.n_groups
+            most = int(min(50 * p.size, state.most_steps - state.steps))
+            steps = smo_block(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
+            state.work += steps * p.size
+            if np.array_equal(beta, state.beta):
+                state.steps += steps
+                return None
+            state.begin_at(beta, steps=steps)
+            yield
+
+    def _square(self, state: DualState, rows: Numbers, kind: type) -> Entries:
+        """K over all variables."""
+        held = state.gram.matrix
+        if held is not None and held.dtype == kind and state.problem.rows is None:
+            return held
+        width = whole(len(rows)) if kind is np.uint16 else len(rows)
+        return state.gram.square(rows, state.dtype, large_array((len(rows), width), kind))
+
+    def _rounds(self, state: DualState) -> bool:
+        """Whether entries in 16 bits are good enough to choose steps by."""
+        farthest = float((state.problem.upper - state.problem.lower).max())
+        return state.gram.entries_round and farthest / UNIT <= state.aim / 4
+
+    def _blocks(self, state: DualState) -> Moves:
+        problem = state.problem
+        rng = np.random.default_rng(0)
+        round_off = self._rounds(state)
+        space = np.empty(0)  # of K, reused from block to block: fresh memory is slow
+        while True:
+            room = isqrt(state.gram.budget // 3 // np.dtype(state.dtype).itemsize)
+            size = max(min(self.largest, room), 2)
+            W, outside = working_set(state, self.smallest, size, rng)
+            aim = 0.4 * state.aim
+            if len(W) < problem.size:
+                # β_W changes again with the others: exactness beyond their violation is wasted.
+                violation = problem.violation(state.beta, state.gradient)
+                aim = max(aim, 0.3 * outside, 0.02 * violation)
+            rows = problem.row_of(W)
+            rounded = round_off and state.dtype == np.float32 and not state.sharpened
+            kind, width = (np.uint16, whole(len(W))) if rounded else (state.dtype, len(W))
+            if not space.size or space.dtype != kind:
+                space = large_array((whole(min(self.largest, problem.size)) ** 2,), kind)
+            K = space[: len(W) * width].reshape(len(W), width)
+            K = state.gram.square(rows, state.dtype, out=K)
+            diagonal = state.gram.diagonal[rows].astype(state.dtype)
+            beta, gradient = state.beta[W], state.gradient[W]
+            bounds = problem.lower[W], problem.upper[W], problem.group[W], problem.n_groups
+            solve = partial(smo_block, K, diagonal, gradient, beta, *bounds)
+            most = int(min(50 * len(W), state.most_steps - state.steps))
+            steps = solve(aim, most)
+            # K[W, W] took q² entries, a moved variable takes n: q²/n more of them cost as much.
+            cheap = min(len(W) ** 2 // problem.size, most)
+            if steps < cheap:
+                steps += solve(0.4 * state.aim, cheap - steps)
+            state.work += steps * len(W)
+            moved = beta != state.beta[W]
+            if not moved.any():
+                state.steps += steps
+                return None
+            state.move_to(W[moved], beta[moved], steps=steps)
+            yield
+
+
+def working_set(
+    state: DualState, smallest: int, largest: int, rng: np.random.Generator
+) -> tuple[Numbers, float]:
+    """The free variables, up to a share of the set, and violators that can rise or fall.
+
+    Also returns the worst violation of the others: −G − b if β can rise, G + b if it can fall.
+    """
+    problem, beta = state.problem, state.beta
+    can_rise, can_fall = beta < problem.upper, beta > problem.lower
+    free = np.flatnonzero(can_rise & can_fall)
+    size = min(1.6 * len(free), max(MANY, len(free) / FREE))
+    size = min(max(smallest, int(size)), largest, problem.size)
+    if size == problem.size:
+        return np.arange(size), 0.0
+    offsets = problem.offsets(beta, state.gradient)
+    residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
+    rise, fall = np.where(can_rise, -residual, 0.0), np.where(can_fall, residual, 0.0)
+    groups = range(max(problem.n_groups, 1))
+    chosen = np.zeros(problem.size, bool)
+    most_free = min(int(FREE * size), size - 2 * len(groups))  # leaves a violator of each side
+    chosen[most(np.abs(residual), free, most_free)] = True
+    each = (size - int(chosen.sum())) // (2 * len(groups))
+    for g in groups:
+        for violation, can_move in ((rise, can_rise), (fall, can_fall)):
+            candidates = np.flatnonzero(can_move & (problem.group == g) & ~chosen)
+            violations = violation[candidates]
+            bad = candidates[violations > 0.05 * violations.max(initial=0)]
+            if len(bad) > each:
+                some = rng.choice(bad, each, replace=False)
+                some[:1] = bad[violation[bad].argmax()]  # the worst pair is in the set
+                chosen[some] = True
+            else:
+                chosen[most(violation, candidates, each)] = True
+    W = np.flatnonzero(chosen)
+    others = np.maximum(rise, fall)
+    others[W] = 0.0
+    return W, float(others.max())
+
+
+def most(score: Floats, candidates: Numbers, count: int) -> Numbers:
+    """The `count` candidates with the largest score."""
+    if len(candidates) <= count:
+        return candidates
+    return candidates[np.argpartition(-score[candidates], count)[:count]]

@@ -1,0 +1,71 @@
+"""When SMO hands over to the second-order method: as soon as that is predicted to end sooner.
+
+SMO's violation and gap fall by about the same factor for the same work, ever less so as the kernel
+matrix is worse conditioned; the second-order method takes about the same work whatever the matrix
+is. So, after each block,
+
+    far   = log(violation / tol) + log(relative gap / tol): often the one falls, then the other
+    left  = far / (fall of far per operation, over the later half)
+    whole = the operations of some Cholesky factorisations over all that might be free
+
+and SMO hands over where left > whole, once it has done a part of that work itself: then the two
+together never take much longer than the faster one alone. All this is counted, not timed, so that
+a fit is the same on a busy machine and on an idle one.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, most_rows
+from maxmargin.solvers.dual.state import DualState
+
+# In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
+STEP = 50  # an SMO step, per variable of its block
+ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
+# that crawls is to be left early
+FACTORISATIONS = 15  # of all rows that might be free, each of m³/6
+PART = 0.1  # of the work of the second-order method that SMO does at least
+FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
+STALLED = 3  # blocks without progress, after which it does not matter how much that is
+
+
+class Forecast:
+    """What SMO has done and how far it came, block by block."""
+
+    def __init__(self, state: DualState, tol: float) -> None:
+        self.tol = tol
+        columns = 0 if state.gram.kernel.precomputed else prod(state.gram.X.shape[1:])
+        self.entry = ENTRY + COLUMN * columns
+        self.done, self.far = [0.0], [np.inf]
+
+    def note(self, state: DualState) -> None:
+        """After a block that was measured."""
+        self.done.append(STEP * state.work + self.entry * state.kernel_evaluations)
+        values = state.values()
+        both = np.array([values.violation, values.relative_gap]) / self.tol
+        self.far.append(min(self.far[-1], float(np.log(np.clip(both, 1.0, FARTHEST)).sum())))
+
+    @property
+    def left(self) -> float:
+        """The work that SMO still has to do."""
+        half = max(1, int(np.searchsorted(self.done, self.done[-1] / 2)))
+        half = min(half, len(self.done) - 2)
+        fall, work = self.far[half] - self.far[-1], self.done[-1] - self.done[half]
+        return float(work * self.far[-1] / fall) if fall > 0 else np.inf
+
+    def prefers(self, finish: BlockInteriorPoint, state: DualState) -> bool:
+        """Whether the second-order method is predicted to be faster from here on."""
+        self.note(state)
+        if len(self.done) < 3:
+            return False
+        m = len(np.unique(state.problem.row_of(finish.first_block(state))))
+        support = np.count_nonzero(state.beta)
+        whole = FACTORISATIONS * m**3 / 6 + self.entry * (m**2 + 4 * state.gram.n * support)
+        if m > most_rows(state.gram):
+            return False
+        if state.idle >= STALLED:
+            return True
+        return bool(self.done[-1] > PART * whole and self.left > whole)

@@ -1,0 +1,194 @@
+"""The linear systems of an interior point, one matrix D after another.
+
+    (EKEᵀ + D) x + Aᵀ δb = r,    A x = s
+
+E maps variables to rows (two variables of a regressor share one), A is the membership in the
+groups. With W = EᵀD⁻¹E all comes down to systems of K + W⁻¹, a matrix over rows however many
+variables they have. There are three ways to solve them, the first that works:
+
+    low rank   of a smooth kernel K = LLᵀ but for less than matters beside W⁻¹, L by Cholesky's
+               method with pivots; then LᵀWL + I is factorised, a matrix over the columns of L
+    float32    of many rows: Cholesky's factor in half the precision, three times as fast, makes
+               conjugate gradients converge in a few steps; until some W⁻¹ are too small for it
+    float64    Cholesky's factor
+
+References: S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel representations,
+JMLR 2 (2001), 243–264; N. Higham, T. Mary, Mixed precision algorithms in numerical linear algebra,
+Acta Numerica 31 (2022), 347–414.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.blas import dgemv, dsymv, dsyrk, dtrsv, strsv
+from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
+
+from maxmargin.hardware.arrays import Entries, Floats, Numbers
+
+LOW = 0.15  # of the rows: a rank worth using
+FEW = 1000  # rows: with fewer a low rank is not worth the trouble
+MANY = 2500  # rows: with fewer float32 is not
+ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
+SHIFT = 1e-5  # of the diagonal: what is added to it in float32
+RESIDUAL = 1e-4  # relative, of a system solved by conjugate gradients: Newton's steps need no more
+STEPS = 25  # of conjugate gradients: if they are not enough, float64 is faster
+CHUNK = 256  # rows that are converted at a time
+
+
+class NewtonSystem:
+    """(EKEᵀ + D) x + Aᵀ δb = r, A x = s, factorised for one D after another.
+
+    Parameters
+    ----------
+    K : the matrix over rows
+    rows : the row of each variable
+    A : a row for each group
+    coarse : how far off K's diagonal may be beside W⁻¹ of this size or more
+    """
+
+    def __init__(self, K: Floats, rows: Numbers, A: Floats, coarse: float) -> None:
+        self.K, self.rows, self.A, self.coarse = K, rows, A, coarse
+        self.shared = len(rows) > len(K)
+        self.diagonal = np.diagonal(K).copy()
+        self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
+        self.L = low_rank_factor(K, coarse)
+        self.single = len(K) >= MANY
+        self.space: Entries = np.empty(0)
+
+    def factorise(self, D: Floats) -> None:
+        """The factor, and the Schur complement of the sums."""
+        self.give = 1 / D
+        self.weight = np.bincount(self.rows, self.give, len(self.K))
+        if self.shared:  # the variable of each row that gives way most
+            order = np.lexsort((self.give, self.rows))
+            self.leader = order[np.r_[np.flatnonzero(np.diff(self.rows[order])), len(order) - 1]]
+        if self.L is not None and 1 / self.weight.max() <= self.coarse:
+            self.L = None
+        if self.L is not None:
+            scaled = np.sqrt(self.weight)[:, None] * self.L
+            square = dsyrk(1.0, scaled.T, lower=1)
+            np.einsum("ii->i", square)[:] += 1.0
+            self.factor = dpotrf(square, lower=1, overwrite_a=1)[0]
+        else:
+            self.single = self.single and self._factorised_in_single()
+            if not self.single:
+                self._factorise_in_double()
+        self.columns = [self._solve(a) for a in self.A]
+        self.schur = np.array([[a @ column for column in self.columns] for a in self.A])
+
+    def _room(self, kind: type) -> Entries:
+        if self.space.dtype != kind or not self.space.size:
+            self.space = np.empty(0)
+            self.space = np.empty_like(self.K, kind)
+        return self.space
+
+    def _factorised_in_single(self) -> bool:
+        """Scaled to a diagonal of 1; False if float32 is not exact enough."""
+        self.scale = 1 / np.sqrt(self.diagonal + 1 / self.weight)
+        A = self._room(np.float32)
+        for start in range(0, len(A), CHUNK):
+            part = slice(start, start + CHUNK)
+            A[part] = self.K[part] * (self.scale[part, None] * self.scale)
+        np.einsum("ii->i", A)[:] = 1 + SHIFT
+        self.factor, failed = spotrf(A.T, lower=1, clean=0, overwrite_a=1)
+        return not failed
+
+    def _factorise_in_double(self) -> None:
+        jitter, failed, A = self.jitter, 1, self._room(np.float64)
+        while failed:
+            np.copyto(A, self.K)
+            np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight + jitter
+            self.factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+            jitter *= 10
+
+    def _solve_rows(self, q: Floats) -> Floats:
+        """(K + W⁻¹)⁻¹ q; with K = LLᵀ it is W(q − Lt), (I + LᵀWL) t = LᵀWq."""
+        if self.single and self.L is None:
+            found = self._conjugate_gradients(self.scale * q)
+            if found is not None:
+                return self.scale * found
+            self.single = False
+            self._factorise_in_double()
+        if self.L is None:
+            return solve_factored(self.factor, q)
+        t = solve_factored(self.factor, dgemv(1.0, self.L.T, self.weight * q))
+        solved: Floats = self.weight * (q - dgemv(1.0, self.L.T, t, trans=1))
+        return solved
+
+    def _conjugate_gradients(self, q: Floats) -> Floats | None:
+        """Â⁻¹ q with Â = S(K + W⁻¹)S, or None if that takes too many steps."""
+        added, x, r = self.scale / self.weight, np.zeros_like(q), q
+        z = p = solve_in_single(self.factor, r)
+        product_before = float(r @ z)
+        for _ in range(STEPS):
+            v = self.scale * p
+            Ap = self.scale * product(self.K, v) + added * v
+            length = product_before / float(p @ Ap)
+            x, r = x + length * p, r - length * Ap
+            if np.linalg.norm(r) <= RESIDUAL * np.linalg.norm(q):
+                return x
+            z = solve_in_single(self.factor, r)
+            product_now = float(r @ z)
+            p = z + product_now / product_before * p
+            product_before = product_now
+        return None
+
+    def _solve(self, r: Floats) -> Floats:
+        """(EKEᵀ + D)⁻¹ r.
+
+        z = Eᵀx solves (K + W⁻¹) z = W⁻¹ EᵀD⁻¹ r with W = EᵀD⁻¹E. Then x = D⁻¹(r − EKz), which is
+        z itself where a row has one variable; where it has two, the one that gives way more is
+        what the other leaves of z, for D⁻¹ would magnify the rounding of Kz.
+        """
+        if not self.shared:
+            return self._solve_rows(r)
+        given = np.bincount(self.rows, self.give * r, len(self.K))
+        z = self._solve_rows(given / self.weight)
+        x = self.give * (r - ((given - z) / self.weight)[self.rows])
+        x[self.leader] = 0.0
+        x[self.leader] = (z - np.bincount(self.rows, x, len(z)))[self.rows[self.leader]]
+        return x
+
+    def solve(self, r: Floats, s: Floats) -> tuple[Floats, Floats]:
+        """x and δb."""
+        x = self._solve(r)
+        b = np.linalg.lstsq(self.schur, self.A @ x - s, rcond=None)[0] if len(s) else s
+        for part, column in zip(b, self.columns, strict=True):
+            x = x - part * column
+        return x, b
+
+
+def low_rank_factor(K: Floats, coarse: float) -> Floats | None:
+    """L with K ≈ LLᵀ, no diagonal entry off by more than `coarse`; None if its rank is not low.
+
+    Cholesky's factorisation with pivots. A quarter of the rows tells at little cost whether it is
+    worth while.
+    """
+    n, some = len(K), np.asfortranarray(K[::4, ::4])
+    if not coarse or n < FEW or dpstrf(some, tol=coarse, lower=1)[2] > 0.8 * len(some):
+        return None
+    factor, pivots, rank, _ = dpstrf(K.copy().T, tol=coarse, lower=1, overwrite_a=1)
+    if rank > LOW * n:
+        return None
+    L = np.empty((n, rank))
+    L[pivots - 1] = np.tril(factor[:, :rank])
+    return L
+
+
+def product(K: Floats, x: Floats) -> Floats:
+    """Kx of a symmetric K, of which one half is read."""
+    result: Floats = dsymv(1.0, K.T, x, lower=1)
+    return result
+
+
+def solve_factored(factor: Floats, q: Floats) -> Floats:
+    """(LLᵀ)⁻¹ q. `dpotrs` takes twice as long for one column."""
+    solved: Floats = dtrsv(factor, dtrsv(factor, q, lower=1), lower=1, trans=1)
+    return solved
+
+
+def solve_in_single(factor: Entries, q: Floats) -> Floats:
+    """(LLᵀ)⁻¹ q for a factor in float32."""
+    half = strsv(factor, q.astype(np.float32), lower=1, overwrite_x=1)
+    solved: Floats = strsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(np.float64)
+    return solved

@@ -1,0 +1,243 @@
+"""The state of a solve of the dual problem: β and its gradient."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.gram import Gram
+from maxmargin.hardware.arrays import Floats, Numbers, RealType
+from maxmargin.problem import DualProblem, Values
+from maxmargin.solvers.state import Found, LimitReached, State, Step
+
+# Gradient entries recomputed in float64 to estimate the error of float32 sums: 256 cost a hundredth
+# of a fit of 50,000 rows and estimate the largest error to a factor of two (docs/speed.md).
+SAMPLE = 256
+# Error allowed, as a share of tol: the certificate may be off by it; 0 makes the proof all float64,
+# and a fit of 500 columns 1.9 times as long (docs/speed.md, ablation).
+NEGLIGIBLE = 0.05
+NOTHING = 1e-9  # of (Σ|β_i|‖φ(x_i)‖)²: a ‖w‖² that counts as 0
+
+
+class DualState(State[DualProblem, Gram]):
+    """β, its gradient G = Kβ + p, and the precision of the kernel entries that update G.
+
+    Attributes
+    ----------
+    gradient : G, in float64
+    dtype : of the kernel entries that steps are computed from
+    offsets : b of each group, as solvers in the style of Platt update it
+    sharpened : whether float32 entries stalled once
+    work : Σ of the size of its block over all SMO steps
+    aim : the violation that steps are to reach: tol, or less where the gap needs less
+
+    Examples
+    --------
+    >>> from maxmargin.formulations import c_svc
+    >>> from maxmargin.kernels import Linear
+    >>> gram = Gram(Linear(), np.array([[-1.0], [1.0]]))
+    >>> state = DualState(c_svc(np.array([-1, 1]), C=5.0), gram, None)
+    >>> state.move_to(np.array([0, 1]), np.array([-0.5, 0.5]))
+    >>> state.steps, state.gradient, state.values().gap
+    (1, array([0., 0.]), 0.0)
+    """
+
+    def __init__(self, problem: DualProblem, gram: Gram, start: Floats | None) -> None:
+        super().__init__(problem, gram, problem.feasible(start))
+        self.gradient, self.dtype = problem.linear.copy(), gram.precision
+        self.sharpened, self.work, self.aim = False, 0.0, np.inf
+        if np.count_nonzero(self.beta):
+            self.refresh()
+        self.offsets = problem.offsets(self.beta, self.gradient)
+        # Where p = 0 the objective is ½‖w‖² alone, which may vanish: it is compared with what it
+        # were if all φ(x_i) had one direction.
+        self._norms = None if problem.linear.any() else np.sqrt(np.abs(self.diagonal))
+
+    @property
+    def gram(self) -> Gram:
+        """K."""
+        return self.matrix
+
+    def values(self) -> Values:
+        values = self.problem.values(self.beta, self.gradient)
+        bounds = self.problem.lower, self.problem.upper
+        if not values.dual < np.inf and np.isinf(bounds).any():
+            raise ValueError(
+                "the dual has no bound: C is infinite and the kernel not positive semidefinite on "
+                "these rows, so the coefficients grow without end; use a finite C or another kernel"
+            )
+        if self._norms is None:
+            return values
+        longest = float(np.abs(self.beta) @ self._norms)
+        return values._replace(nothing=NOTHING * longest**2)
+
+    def found(self) -> Found:
+        return Found(self.beta, None, self.gradient)
+
+    def check(self, solver: str) -> None:
+        self.problem.check_feasible(self.beta, solver)
+
+    def row(self, i: int) -> Floats:
+        """Row i of K over the variables."""
+        row_number = i if self.problem.rows is None else self.problem.rows[i]
+        return self.problem.on_variables(self.gram.row(row_number, self.dtype))
+
+    @property
+    def diagonal(self) -> Floats:
+        """K_ii of every variable."""
+        return self.problem.on_variables(self.gram.diagonal)
+
+    def move_to(
+        self,
+        variables: Numbers,
+        values: Floats,
+        why: str = "working set",
+        *,
+        steps: int = 1,
+    ) -> None:
+        """Set β on some variables, update the gradient, and count the steps."""
+        delta = values - self.beta[variables]
+        change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
+        self.beta[variables] = values
+        self.gradient += self.problem.on_variables(change)
+        self._moved(variables, delta, why, steps)
+
+    def begin_at(self, beta: Floats, *, steps: int = 1) -> None:
+        """Set all of β, recompute the gradient, and count the steps."""
+        delta, self.beta = beta - self.beta, beta
+        self.refresh()
+        self.exact = True
+        self._moved(slice(None), delta, "working set", steps)
+
+    def settle(self, beta: Floats, gradient: Floats, why: str) -> None:
+        """Set β and its float64 gradient, as one step if β changed."""
+        delta, self.beta, self.gradient = beta - self.beta, beta, gradient
+        if delta.any():
+            self._moved(slice(None), delta, why, 0)
+
+    def _moved(self, variables: Numbers | slice, delta: Floats, why: str, steps: int) -> None:
+        """Count steps and movement, and report the step to an observer of steps."""
+        self.steps += steps
+        self.movement += float(np.abs(delta).sum())
+        if self.watch is not None:
+            nan, moved = np.nan, np.arange(self.problem.size)[variables][delta != 0]
+            offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
+            self.watch(Step(tuple(moved.tolist()), why, nan, nan, nan, nan, offset))
+
+    def took(
+        self, indices: tuple[int, ...], why: str, best: float, t: float, low: float, high: float
+    ) -> None:
+        """Count and report a step; raise `LimitReached` after the last one allowed."""
+        self.steps += 1
+        if self.watch is not None:
+            offset = self.offsets[self.problem.group[indices[0]]] if len(self.offsets) else 0.0
+            self.watch(Step(tuple(map(int, indices)), why, best, t, low, high, float(offset)))
+        if self.steps >= self.most_steps or self.seconds >= self.most_seconds:
+            raise LimitReached
+
+    def refresh(self) -> None:
+        """Recompute the gradient from β alone, in float64."""
+        self.gradient = exact_gradient(self.problem, self.gram, self.beta)
+
+    def tighten(self, values: Values, tol: float) -> None:
+        if values.violation <= self.aim and values.relative_gap > tol:
+            self.aim = values.violation * min(0.5, tol / values.relative_gap)
+
+    def conclude(self) -> None:
+        self.beta = self.problem.feasible(self.beta)  # millions of steps let the sums drift
+        self.refresh()
+
+    def restart(self) -> bool:
+        self.refresh()
+        self.dtype = np.float64
+        return True
+
+    def sharpen(self) -> bool:
+        """Stalled by float32: continue once from the exact gradient, then use float64."""
+        if self.dtype == np.float64:
+            return False
+        self.refresh()
+        self._raise_precision()
+        return True
+
+    def _raise_precision(self) -> None:
+        if self.sharpened:
+            self.dtype = np.float64
+        self.sharpened = True
+
+    def confirm(self, tol: float) -> None:
+        """Recompute from β alone the gradients that the objective and the violation depend on.
+
+        Those are G of the support vectors (the objective), and of the variables that violate KKT
+        or have an extreme G (the violation and the loss). If the violation is then above tol, the
+        precision of the entries is raised.
+        """
+        if not self._is_confirmed(tol):
+            self._raise_precision()
+
+    def _is_confirmed(self, tol: float) -> bool:
+        """Whether the violation is ≤ tol by the recomputed gradients.
+
+        Kernel entries have the precision of the solve; a sample in float64 estimates the error of
+        their sums. If it exceeds NEGLIGIBLE · tol, all is recomputed in float64.
+        """
+        if self.problem.size <= 4 * SAMPLE:
+            self.refresh()
+            return self._violation() <= tol
+        sample = np.arange(0, self.problem.size, self.problem.size // SAMPLE)
+        drift = self._correct(sample, np.float64)
+        if drift <= NEGLIGIBLE * min(tol, self.aim) and not self.sharpened:
+            drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
+            if self._violation() <= tol - 4 * drift:
+                return True
+        self._correct_where_it_counts(drift, np.float64)
+        return self._violation() <= tol
+
+    def _violation(self) -> float:
+        return self.problem.violation(self.beta, self.gradient)
+
+    def _correct_where_it_counts(self, drift: float, dtype: RealType) -> float:
+        """The largest error, over support vectors and variables that may be extreme."""
+        done = np.zeros(self.problem.size, bool)
+        counts = self.beta != 0
+        while True:
+            # Extreme by the exact G implies extreme by this G up to a few times its error.
+            counts[self.problem.contenders(self.beta, self.gradient, 4 * drift)] = True
+            worst = self._correct(np.flatnonzero(counts & ~done), dtype)
+            done |= counts
+            if worst <= 2 * drift:
+                return worst
+            drift = worst
+
+    def _correct(self, variables: Numbers, dtype: RealType) -> float:
+        """Recompute the gradient of some variables; returns the largest error."""
+        fresh = gradient_of(self.problem, self.gram, self.beta, variables, dtype)
+        error = float(np.abs(fresh - self.gradient[variables]).max(initial=0))
+        self.gradient[variables] = fresh
+        return error
+
+
+def gradient_of(
+    problem: DualProblem, gram: Gram, beta: Floats, variables: Numbers, dtype: type
+) -> Floats:
+    """G = Kβ + p of some variables from β alone, with entries of this precision."""
+    rows, coef = coefficients(problem, beta)
+    again = dtype != np.float64  # rows that the solve may have cached
+    product = gram.dot(rows, coef, dtype, rows=problem.row_of(variables), again=again)
+    return product + problem.linear[variables]
+
+
+def exact_gradient(problem: DualProblem, gram: Gram, beta: Floats) -> Floats:
+    """G = Kβ + p from β alone, in float64."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a dual without a bound: see `values`
+        product = gram.dot(*coefficients(problem, beta))
+    return problem.on_variables(product) + problem.linear
+
+
+def coefficients(problem: DualProblem, beta: Floats) -> tuple[Numbers, Floats]:
+    """The rows with a coefficient, and these: rounded as the model has them.
+
+    Where two variables share a row, their sum may have fewer digits than they have.
+    """
+    of_rows = problem.on_rows(beta)
+    (rows,) = of_rows.nonzero()
+    return rows, of_rows[rows]

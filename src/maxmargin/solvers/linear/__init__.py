@@ -1,0 +1,1 @@
+"""Solvers of the linear machines' problem, given the rows themselves."""

@@ -1,0 +1,282 @@
+"""Dual coordinate descent, a row at a time: the solver of multi_class="crammer_singer".
+
+The k variables α_i of a row are set to their best values together; w_m = Σ_i α_im x_i makes that
+cost two passes over the row for each class. With G_m = ∂(−D)/∂α_im, s = ‖x_i‖² and the own class y,
+
+    minimise over a   ½ s ‖a − α_i‖² + Gᵀ(a − α_i),   a_y ≤ c_i,  a_m ≤ 0 for m ≠ y,  Σ_m a_m = 0
+
+has the solution a_m = min(its bound, α_im + (τ − G_m) / s) with the τ that makes the sum 0. Let
+D_m = G_m − s α_im, plus s c_i for the own class: then Σ_m max(0, D_m − τ) = s c_i, a projection
+onto a simplex. Michelot's rule finds τ: solve for it over all classes, leave out those with
+D_m ≤ τ, and solve again until none is left out.
+
+Offsets that are not regularised bring the constraints Σ_i α_im = 0, one for each class, which no
+single row can move along. As in `dual_coordinate_descent` the method of multipliers takes them
+into the objective, Σ_m b_m S_m + ½ρ Σ_m S_m² with S_m = Σ_i α_im, and b_m += ρ S_m after every
+sweep: each row's problem stays what it was, with s + ρ for s. In the primal it regularises each
+offset toward its last value instead of toward zero, so the limit is exact. And as there, since
+S = 0 in the end, rows minus their mean do as well as the rows, and are better conditioned.
+
+    repeat
+        for the active rows in random order
+            G_m = x_iᵀw_m + b_m + ρ S_m + e_im, for the centred rows
+            drop the row if only one α_im can rise, and G of all others is far below that one
+            α_i = the solution of the problem above; w and S follow
+        b += ρ S
+    until the gap seen in passing is small; then compute it
+
+The gap is a sum over the rows of c_i (max_m G_m − G_y) + Σ_m α_im G_m.
+
+References: S. S. Keerthi, S. Sundararajan, K.-W. Chang, C.-J. Hsieh, C.-J. Lin, A sequential dual
+method for large scale multi-class linear SVMs, KDD 2008. C. Michelot, A finite algorithm for
+finding the projection of a point onto the canonical simplex of Rⁿ, JOTA 50 (1986), 195–200.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.gram.data_matrix import DataMatrix, dot, row_dot, row_ends
+from maxmargin.hardware.arrays import Floats, Numbers, Reals, Records
+from maxmargin.hardware.jit import compiled
+from maxmargin.problem import CrammerSingerProblem
+from maxmargin.problem.crammer_singer import ROUNDING
+from maxmargin.solvers.driver import CLOCK
+from maxmargin.solvers.linear.crammer_singer_face import solve_free_entries
+from maxmargin.solvers.linear.dual_coordinate_descent import PINNED, shuffle
+from maxmargin.solvers.linear.solver import LinearSolver
+from maxmargin.solvers.linear.state import SMALL, LinearState
+from maxmargin.solvers.state import Moves
+
+CHUNK = 20_000_000  # products of a stored number and a class between two looks at the clock
+PASSES = 50  # most passes between two computations of the gap
+PENALTY = 0.1  # ρ, relative to the mean squared norm of the centred rows
+FIRST = 0.1  # of the objective: the gap at which it is computed first
+
+ROW = np.dtype([("cost", float), ("square", float), ("shift", float), ("label", np.int64)])
+CLASS = np.dtype([(name, float) for name in ("offset", "total", "mean_score")])
+MEMORY = np.dtype(
+    [(name, float) for name in ("pinned", "drift", "violation", "gap")]
+    + [("active", np.int64), ("random", np.uint64)]
+)
+
+
+@dataclass(frozen=True)
+class CrammerSingerDescent(LinearSolver):
+    """Random sweeps over rows with shrinking; takes a `CrammerSingerProblem`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LinearSVC
+    >>> machine = LinearSVC(multi_class="crammer_singer").fit(*load_iris(return_X_y=True))
+    >>> machine.certificate_.status.value  # it was trained by CrammerSingerDescent
+    'converged'
+    """
+
+    takes: ClassVar[tuple[type, type]] = (CrammerSingerProblem, DataMatrix)
+
+    def begin(self, problem: Any, matrix: DataMatrix, start: Floats | None) -> LinearState:
+        zero = np.zeros((matrix.n, problem.classes))
+        state = LinearState(problem, matrix, zero if start is None else start, self.tol)
+        state.aim = self.tol
+        return state
+
+    def finish(self, state: Any) -> None:
+        """Solve for the free entries of a small problem, if that makes it better."""
+        if state.rows.stored > SMALL:
+            return
+        point = solve_free_entries(state.problem, state.rows, state.best)
+        if point.values.gap < state.best.values.gap:
+            state.movement = float(np.abs(point.beta - state.best.beta).sum())
+            state.best = point
+
+    def iterate(self, state: Any) -> Moves:
+        problem: CrammerSingerProblem = state.problem
+        rows: DataMatrix = state.rows
+        mean, table = self._table(problem, rows)
+        penalty = PENALTY * (float(table["square"].mean()) or 1.0) * problem.fit_intercept
+        memory, classes = np.zeros(1, MEMORY), np.zeros(problem.classes, CLASS)
+        memory["random"] = np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
+        order, alpha = np.arange(rows.n), state.now.beta.copy()
+        chunk = max(CHUNK * rows.n // max(rows.stored * problem.classes, 1), 1)  # rows
+        classes["offset"] = state.now.offset + state.now.coef @ mean
+        target = FIRST * abs(state.now.values.primal)
+        room = np.empty((2, problem.classes))
+        while True:
+            # Columns of a class lie together for dense rows, classes of a column for sparse ones.
+            W = state.now.coef.T.copy("C" if rows.sparse else "F")
+            classes["total"], classes["mean_score"] = alpha.sum(axis=0), mean @ W
+            memory["active"], memory["pinned"], memory["drift"], visited = rows.n, np.inf, 0.0, 0
+            order[:] = np.arange(rows.n)
+            remaining = self.max_iter - state.steps if self.max_iter >= 0 else np.inf
+            most = int(min(PASSES, max(remaining, 1)) * rows.n)
+            while visited < most:
+                visited += sweeps(
+                    *rows.parts,
+                    alpha,
+                    table,
+                    classes,
+                    penalty,
+                    dot(mean, mean),
+                    W,
+                    order,
+                    memory,
+                    room,
+                    target,
+                    min(chunk, most - visited),
+                )
+                if memory["gap"][0] <= target:
+                    break
+                yield CLOCK
+            state.steps += visited / rows.n
+            state.beta, state.offset = alpha, classes["offset"] - mean @ W
+            yield
+            if memory["violation"][0] == 0:
+                return None
+            alpha = state.now.beta.copy()
+            target = min(target, float(memory["gap"][0]))
+            target *= min(max(0.5 * state.aim / state.best.values.relative_gap, 0.1), 0.5)
+
+    def _table(self, problem: CrammerSingerProblem, rows: DataMatrix) -> tuple[Floats, Records]:
+        """The mean row and what a step must know of each row; not centred without offsets."""
+        mean, table = np.zeros(rows.d), np.empty(rows.n, ROW)
+        if problem.fit_intercept:
+            mean = rows.combine(np.ones(rows.n)) / rows.n
+        table["cost"], table["label"] = problem.cost, problem.labels
+        table["shift"] = rows.scores(mean)
+        square = rows.squared_norms() - 2 * table["shift"] + dot(mean, mean)
+        table["square"] = np.maximum(square, 0.0)
+        return mean, table
+
+
+@compiled()
+def sweeps(
+    data: Reals,
+    indices: Numbers,
+    indptr: Numbers,
+    alpha: Floats,
+    table: Records,
+    classes: Records,
+    penalty: float,
+    mean_square: float,
+    W: Floats,
+    order: Numbers,
+    memory: Records,
+    room: Floats,
+    target: float,
+    work: int,
+) -> int:
+    """Sweep until the gap seen in passing is ≤ target, or `work` rows are visited; returns those.
+
+    Changes α, W, what is known of the classes, `order` (whose first `active` are active) and
+    `memory`; `room` is for G and the step of a row.
+    """
+    m, G, step = memory[0], room[0], room[1]
+    visited = 0
+    while visited < work:
+        active = m["active"]
+        m["random"] = shuffle(order, active, m["random"])
+        visited += active
+        gap, violation, kept = 0.0, 0.0, 0
+        for position in range(active):
+            i = order[position]
+            row = table[i]
+            own, cost, shift = row["label"], row["cost"], mean_square - row["shift"] + penalty
+            scores(data, indices, indptr, i, W, G)
+            highest, runner_up, lowest, risers = -np.inf, -np.inf, np.inf, 0
+            for c in range(len(G)):
+                k = classes[c]
+                G[c] += k["offset"] - k["mean_score"] + shift * k["total"] + (c != own)
+                gap += alpha[i, c] * G[c]
+                if alpha[i, c] < (cost if c == own else 0.0) - ROUNDING * cost:
+                    risers += 1
+                    lowest = min(lowest, G[c])
+                if G[c] > highest:
+                    highest, runner_up = G[c], highest
+                elif G[c] > runner_up:
+                    runner_up = G[c]
+            gap += cost * (highest - G[own])
+            if highest <= lowest and risers == 1 and highest - runner_up > m["pinned"]:
+                continue
+            order[kept] = i
+            kept += 1
+            violation = max(violation, highest - lowest)
+            if highest - lowest > 1e-15 * abs(highest):
+                square = max(row["square"] + penalty, 1e-12)
+                best_row(alpha[i], G, own, cost, square, step)
+                for c in range(len(G)):
+                    if step[c] != 0.0:
+                        alpha[i, c] += step[c]
+                        classes[c]["total"] += step[c]
+                        classes[c]["mean_score"] += step[c] * row["shift"]
+                        add(data, indices, indptr, i, step[c], W, c)
+        far, drift = 0.0, 0.0
+        for c in range(len(G)):
+            far += penalty * classes[c]["total"] ** 2
+            classes[c]["offset"] += penalty * classes[c]["total"]
+            drift = max(drift, penalty * abs(classes[c]["total"]))
+        m["gap"], m["violation"], m["active"] = gap + far, max(violation, drift), kept
+        m["pinned"], m["drift"] = PINNED * m["violation"], m["drift"] + drift
+        if m["gap"] <= target:
+            break
+        if (
+            kept == 0 or m["drift"] > 4 * m["violation"]
+        ):  # offsets have moved: rows may matter again
+            m["active"], m["pinned"], m["drift"] = len(order), np.inf, 0.0
+            for k in range(len(order)):
+                order[k] = k
+    return visited
+
+
+@compiled()
+def scores(data: Reals, indices: Numbers, indptr: Numbers, i: int, W: Floats, out: Floats) -> None:
+    """x_iᵀw of every class."""
+    if data.ndim == 2:
+        for c in range(len(out)):
+            out[c] = row_dot(data, indices, indptr, i, W[:, c])
+    else:
+        out[:] = 0.0
+        for k in range(*row_ends(indptr, i)):
+            x, line = data[k], W[np.uint64(indices[k])]
+            for c in range(len(out)):
+                out[c] += x * line[c]
+
+
+@compiled()
+def add(
+    data: Reals, indices: Numbers, indptr: Numbers, i: int, t: float, W: Floats, c: int
+) -> None:
+    """w_c += t x_i."""
+    if data.ndim == 2:
+        for k in range(len(W)):
+            W[k, c] += t * data[i, k]
+    else:
+        for k in range(*row_ends(indptr, i)):
+            W[np.uint64(indices[k]), c] += t * data[k]
+
+
+@compiled()
+def best_row(alpha: Floats, G: Floats, own: int, cost: float, square: float, step: Floats) -> None:
+    """The step to the minimiser of a row's problem; its parts sum to 0."""
+    level, above = -np.inf, len(G) + 1
+    while True:
+        total, count = -square * cost, 0
+        for c in range(len(G)):
+            point = G[c] - square * alpha[c] + (square * cost if c == own else 0.0)
+            if point > level:
+                total += point
+                count += 1
+        if not 0 < count < above:  # none was left out, or rounding has brought one back
+            break
+        level, above = total / count, count
+    others = 0.0
+    for c in range(len(G)):
+        if c != own:
+            new = min(0.0, alpha[c] + (level - G[c]) / square)
+            step[c] = new - alpha[c]
+            others += step[c]
+    step[own] = -others

@@ -1,0 +1,279 @@
+"""Dual coordinate descent: the default solver of the linear machines with many columns.
+
+One β_i at a time is set to its best value; w = Xᵀβ makes that cost two passes over one row. An
+offset that is not regularised brings the constraint Σβ = 0, which no single coordinate can move
+along. The method of multipliers takes it into the objective,
+
+    −D(β) + b Σβ + ½ρ (Σβ)²,        b += ρ Σβ after every sweep,
+
+which is again a quadratic in a box. In the primal it reads: minimise P(w, b) + (b − b_last)²/2ρ,
+a regularised offset, but regularised toward its last value instead of toward zero.
+
+Since Σβ = 0 in the end, K may be replaced by that of the rows minus their mean m, which is better
+conditioned the farther the data are from the origin. It costs one number per row, p_i = x_iᵀm:
+
+    (x_i − m)ᵀ(x_j − m) = x_iᵀx_j − p_i − p_j + ‖m‖².
+
+    repeat
+        for the active i in random order, some neighbours at a time
+            G = x_iᵀw − mᵀw − (p_i − ‖m‖² − ρ) Σβ + b − y_i + q_i β_i     the slope without ε|β|
+            shrink i if β_i is at a bound and its outward gradient exceeds ¼ of the last sweep's
+                worst violation
+            β_i = the minimiser of the quadratic with this slope and ε|β|, cut at the bounds
+            w, mᵀw and Σβ follow
+        b += ρ Σβ
+    until the gap as estimated during the sweep is small; then compute it, and the active set, from
+        all slopes
+
+With f_i = x_iᵀw + b the gap is a sum over the rows,
+
+    P(w, b) − D(β) = Σ_i  c_i L(y_i, f_i) + c_i L*(y_i, −β_i / c_i) + β_i f_i,
+
+each the most that β_i alone gains at a fixed w. A sweep adds up the terms of the active rows;
+those of the others are zero.
+
+Where sweeps are slow, conjugate gradients solve for the free variables (`conjugate_gradients`).
+
+References: C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi, S. Sundararajan, A dual coordinate
+descent method for large-scale linear SVM, ICML 2008. R. T. Rockafellar, Augmented Lagrangians and
+applications of the proximal point algorithm, Math. of OR 1 (1976), 97–116.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from maxmargin.gram.data_matrix import dot, row_add, row_dot
+from maxmargin.hardware.arrays import Floats, Numbers, Reals, Records
+from maxmargin.hardware.jit import compiled
+from maxmargin.problem import LinearProblem
+from maxmargin.solvers.driver import CLOCK
+from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
+from maxmargin.solvers.linear.solver import LinearSolver
+from maxmargin.solvers.linear.state import LinearState
+from maxmargin.solvers.state import Moves
+
+# Each against its absence: docs/speed.md, ablation.
+CHUNK = 20_000_000  # numbers of X visited between two checks of the limits: some ten milliseconds
+ROUGH = 3e-3  # relative gap of the first stage, a tenth if κ > 0: then the active set is known
+PASSES = 20  # most passes between two computations of the gap, which cost two passes
+SETTLED = 1e-2  # relative gap below which most variables at a bound stay there
+FEW_PASSES = 3  # below it, for a loss with kinks, before conjugate gradients: sweeps are slow there
+PENALTY = 0.1  # ρ relative to the mean ‖x − m‖²: less makes Σβ = 0 slower, more slows the rest
+RUN = 16  # neighbours that stay together in the random order: a tenth of a sweep beyond the cache
+PINNED = 0.25  # share of the worst violation beyond which an outward gradient shrinks its variable
+
+# All numbers that a step reads of its variable, together in memory.
+VARIABLE = np.dtype(
+    [(name, float) for name in ("beta", "y", "lower", "upper", "curvature", "square", "shift")]
+)
+MEMORY = np.dtype(
+    [(name, float) for name in ("offset", "total", "mean_score", "highest", "lowest")]
+    + [("violation", float), ("gap", float), ("active", np.int64), ("random", np.uint64)]
+)
+
+
+@dataclass(frozen=True)
+class DualCoordinateDescent(LinearSolver):
+    """Random sweeps with shrinking; exact offset by the method of multipliers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from maxmargin import LinearSVC
+    >>> X, y = make_classification(200, 5, flip_y=0.1, random_state=0)
+    >>> LinearSVC(solver=DualCoordinateDescent()).fit(X, y).certificate_.status.value
+    'converged'
+    """
+
+    def iterate(self, state: LinearState) -> Moves:
+        problem, rows = state.problem, state.rows
+        mean, variables = self._variables(state)
+        penalty = 0.0
+        if problem.fit_intercept:
+            penalty = PENALTY * float(variables["square"].mean()) or 1.0
+        memory = np.zeros(1, MEMORY)
+        memory["active"], memory["random"] = rows.n, np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
+        memory["highest"], memory["lowest"] = np.inf, -np.inf
+        memory["offset"] = state.now.offset + dot(mean, state.now.coef)  # of centred rows
+        order = np.arange(rows.n)
+        chunk = max(CHUNK * rows.n // max(rows.stored, 1), 1)  # rows
+        rough, target = ROUGH / 10 if problem.loss.kappa else ROUGH, 0.0
+        while True:
+            w, visited = state.now.coef.copy(), 0
+            remaining = self.max_iter - state.steps if self.max_iter >= 0 else np.inf
+            settled = state.best.values.relative_gap < SETTLED
+            passes = FEW_PASSES if settled and not problem.loss.kappa else PASSES
+            most = int(min(passes, max(remaining, 1)) * rows.n)
+            memory["total"], memory["mean_score"] = state.beta.sum(), dot(mean, w)
+            while True:
+                visited += sweeps(
+                    *rows.parts,
+                    variables,
+                    problem.loss.epsilon,
+                    penalty,
+                    dot(mean, mean),
+                    w,
+                    order,
+                    memory,
+                    target,
+                    min(chunk, most - visited) if target else 1,
+                )
+                gap = float(memory["gap"][0])
+                if target == 0.0:  # after the first sweep
+                    value = abs(problem.value(variables["beta"], w))
+                    target = value * (state.aim if state.aim > rough / 4 else rough)
+                if gap <= target or visited >= most:
+                    break
+                yield CLOCK
+            state.steps += visited / rows.n
+            state.beta = problem.feasible(variables["beta"])
+            if gap > target and settled:
+                state.beta = minimise_on_face(problem, rows, state.beta)
+            variables["beta"] = state.beta
+            memory["offset"] += penalty * memory["total"]
+            yield
+            if memory["violation"] == 0:
+                return None
+            scores = state.now.scores - dot(mean, state.now.coef) + memory["offset"]
+            active = unpinned(problem, state.beta, scores, memory[0])
+            order[: len(active)], memory["active"] = active, len(active)
+            target = gap * min(max(0.5 * state.aim / state.best.values.relative_gap, 0.1), 0.3)
+
+    def _variables(self, state: LinearState) -> tuple[Floats, Records]:
+        """m and the table of the variables; without an offset the rows are not centred."""
+        problem, rows = state.problem, state.rows
+        variables = np.empty(rows.n, VARIABLE)
+        variables["beta"], variables["y"] = state.beta, problem.y
+        variables["lower"], variables["upper"] = problem.bounds
+        variables["curvature"] = problem.curvature
+        mean = np.zeros(rows.d)
+        if problem.fit_intercept:
+            mean = rows.combine(np.ones(rows.n)) / rows.n
+        variables["shift"] = rows.scores(mean)
+        square = rows.squared_norms() - 2 * variables["shift"] + dot(mean, mean)
+        variables["square"] = np.maximum(square, 0.0)
+        return mean, variables
+
+
+def unpinned(problem: LinearProblem, beta: Floats, scores: Floats, memory: np.void) -> Numbers:
+    """The variables that a sweep would not shrink."""
+    lower, upper = problem.bounds
+    slope, epsilon = scores - problem.y + problem.curvature * beta, problem.loss.epsilon
+    right = slope + np.where(beta >= 0, epsilon, -epsilon)
+    left = slope + np.where(beta > 0, epsilon, -epsilon)
+    stays_below = (right > memory["highest"]) | (beta >= upper)
+    stays_above = (left < memory["lowest"]) | (beta <= lower)
+    return np.flatnonzero(~(stays_below & stays_above))
+
+
+@compiled()
+def sweeps(
+    data: Reals,
+    indices: Numbers,
+    indptr: Numbers,
+    variables: Records,
+    epsilon: float,
+    penalty: float,
+    mean_square: float,
+    w: Floats,
+    order: Numbers,
+    memory: Records,
+    target: float,
+    work: int,
+) -> int:
+    """Sweep until the estimated gap is ≤ target, or `work` rows are visited; returns their number.
+
+    Changes β in `variables`, w, `order` (whose first `active` are active) and `memory`.
+    """
+    m = memory[0]
+    offset, total, mean_score, active = m["offset"], m["total"], m["mean_score"], m["active"]
+    visited = 0
+    while visited < work:
+        m["random"] = shuffle(order, active, m["random"])
+        visited += active
+        highest, lowest, gap, kept = 0.0, 0.0, 0.0, 0
+        for k in range(active):
+            i = order[k]
+            v = variables[i]
+            beta = v["beta"]
+            slope = row_dot(data, indices, indptr, i, w) - mean_score + offset - v["y"]
+            slope += (mean_square - v["shift"] + penalty) * total + v["curvature"] * beta
+            right = slope + epsilon if beta >= 0 else slope - epsilon
+            left = slope + epsilon if beta > 0 else slope - epsilon
+            can_rise, can_fall = beta < v["upper"], beta > v["lower"]
+            if (right < 0 and can_rise) or (left > 0 and can_fall):
+                violation = right if right < 0 else left
+                highest, lowest = max(highest, violation), min(lowest, violation)
+                gap += most_won(beta, slope, v["curvature"], epsilon, v["lower"], v["upper"])
+                square = max(v["square"] + penalty + v["curvature"], 1e-12)
+                new = best_value(beta, slope, square, epsilon)
+                new = min(max(new, v["lower"]), v["upper"])
+                v["beta"] = new
+                total += new - beta
+                mean_score += (new - beta) * v["shift"]
+                row_add(data, indices, indptr, i, new - beta, w)
+            elif (right > m["highest"] or not can_rise) and (left < m["lowest"] or not can_fall):
+                continue
+            order[kept] = i
+            kept += 1
+        active = kept
+        offset += penalty * total
+        m["highest"] = PINNED * highest if highest > 0 else np.inf
+        m["lowest"] = PINNED * lowest if lowest < 0 else -np.inf
+        m["violation"] = highest - lowest + penalty * abs(total)
+        m["gap"] = gap + penalty * total * total
+        if m["gap"] <= target:
+            break
+        if active == 0:  # all are at bounds, but b still changes
+            active, m["highest"], m["lowest"] = len(order), np.inf, -np.inf
+            for k in range(len(order)):
+                order[k] = k
+    m["offset"], m["total"], m["mean_score"], m["active"] = offset, total, mean_score, active
+    return visited
+
+
+@compiled()
+def best_value(beta: float, slope: float, square: float, epsilon: float) -> float:
+    """The minimiser of slope (t − β) + ½ square (t − β)² + ε|t|."""
+    centre = beta - slope / square
+    if centre > epsilon / square:
+        return centre - epsilon / square
+    if centre < -epsilon / square:
+        return centre + epsilon / square
+    return 0.0
+
+
+@compiled()
+def most_won(
+    beta: float, slope: float, curvature: float, epsilon: float, lower: float, upper: float
+) -> float:
+    """The most that a change of this β gains at a fixed w: its term of the gap."""
+    if epsilon == 0.0 and curvature == 0.0:
+        return slope * (beta - lower) if slope > 0 else slope * (beta - upper)
+    new = best_value(beta, slope, max(curvature, 1e-30), epsilon)
+    new = min(max(new, lower), upper)
+    move = new - beta
+    return -move * (slope + 0.5 * curvature * move) - epsilon * (abs(new) - abs(beta))
+
+
+@compiled()
+def shuffle(order: Numbers, active: int, bits: np.uint64) -> np.uint64:
+    """Put runs of active variables in random order; returns the next random bits.
+
+    By Fisher and Yates, over runs of neighbours, which the processor reads ahead. A few rows are in
+    cache anyhow, and are shuffled one by one.
+    """
+    run = RUN if active >= 64 * RUN else 1
+    runs = active // run
+    for k in range(runs - 1):
+        bits ^= bits << np.uint64(13)
+        bits ^= bits >> np.uint64(7)
+        bits ^= bits << np.uint64(17)
+        j = k + np.int64(bits % np.uint64(runs - k))
+        for t in range(run):
+            a, b = k * run + t, j * run + t
+            order[a], order[b] = order[b], order[a]
+    return bits
