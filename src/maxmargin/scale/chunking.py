@@ -1,0 +1,173 @@
+"""Chunking over partitions: exact training on rows that no machine holds all of.
+
+    repeat
+        tell every partition how the support vectors changed; each updates f of its rows and
+            returns the M rows that violate KKT worst
+        W = { i : β_i ≠ 0 } and these violators
+        minimise over β_W, the others being 0, by another solver, from the present β
+    until no row of any partition violates KKT, and the duality gap is closed
+
+Only support vectors and violators travel. M is as large as the number of support vectors: moving
+the violators then costs as much as telling the partitions the support vectors, solving for both at
+most four times as much as for the latter alone, and the working set may double each round, so that
+few rounds are needed.
+
+The end is certified by a last round in float64, from the coefficients alone.
+
+Reference: as `solvers.dual.chunking`; V. Vapnik (1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Floats, Records
+from maxmargin.problem import Ending, Interrupted, Solution, Status
+from maxmargin.scale.rows import Rows
+from maxmargin.scale.state import PartitionedGram, PartitionedProblem, PartitionedState
+from maxmargin.solvers.driver import STOPPED
+from maxmargin.solvers.dual.block_smo import BlockSMO
+from maxmargin.solvers.progress import Observer, Progress
+from maxmargin.solvers.solver import Solver, require_positive
+from maxmargin.solvers.state import Moves
+
+ROUNDS = np.dtype([("rounds", int), ("violators", int), ("held", int), ("bytes", int)])
+
+Start: TypeAlias = Any  # rows with β of their variables, or None
+NEGLIGIBLE = 1e-3  # of tol: a threshold below it finds nothing that could close the gap
+
+
+@dataclass(frozen=True)
+class PartitionedSolution(Solution):
+    """A solution given by some of the rows.
+
+    Attributes
+    ----------
+    rows : Rows, those with a coefficient; β is that of their variables
+    lost : the error by which the cluster was lost, or None
+    """
+
+    rows: Rows
+    lost: ConnectionError | None = None
+
+
+@dataclass(frozen=True)
+class PartitionedChunking(Solver):
+    """Chunking over partitions, with any solver inside.
+
+    Parameters
+    ----------
+    inner : solver of each working problem; its `tol` and `max_time` are set by this one
+    violators : M of the first round
+    watch : called with the progress of each working problem; may raise
+    save : called after each round with the rows that have a coefficient, and β of their variables
+    """
+
+    inner: Solver = field(default_factory=BlockSMO)
+    violators: int = 2048
+    watch: Callable[[Progress], None] | None = None
+    save: Callable[[Rows, Floats], None] | None = None
+
+    takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedGram)
+
+    def __post_init__(self) -> None:
+        require_positive(self, "violators")
+
+    def check(self, problem: PartitionedProblem, matrix: PartitionedGram) -> None:
+        self.check_family(problem, matrix)
+
+    def begin(
+        self,
+        problem: PartitionedProblem,
+        matrix: PartitionedGram,
+        start: Start,
+    ) -> PartitionedState:
+        return PartitionedState(problem, matrix, start, self.tol, self.violators)
+
+    def most_steps(self, problem: PartitionedProblem) -> float:
+        return np.inf  # each working problem has a limit of its own
+
+    def solve(
+        self,
+        problem: PartitionedProblem,
+        matrix: PartitionedGram,
+        *,
+        start: Start = None,
+        observe: Observer | None = None,
+    ) -> PartitionedSolution:
+        """As `Solver.solve`; a start is `Rows` with β of their variables."""
+        costs: list[tuple[int, ...]] = []
+        last: list[PartitionedState] = []
+
+        def observed(progress: Progress) -> bool | None:
+            state: PartitionedState = progress.state
+            last[:] = [state]
+            costs.append((state.rounds, state.violators, len(state.held.rows), state.moved))
+            return None if observe is None else observe(progress)
+
+        def of_rows(solution: Solution) -> PartitionedSolution:
+            kept, beta = support_of(last[0])
+            history = with_costs(solution.history, costs)
+            changed = {**vars(solution), "beta": beta, "history": history}
+            return PartitionedSolution(**changed, rows=kept, lost=last[0].lost)
+
+        try:
+            return of_rows(super().solve(problem, matrix, start=start, observe=observed))
+        except Interrupted as stopped:
+            if not last:
+                raise
+            raise Interrupted(of_rows(stopped.solution)) from None
+
+    def iterate(self, state: PartitionedState) -> Moves:
+        while state.lost is None:
+            state.exchange()
+            violation, left = state.values().violation, max(state.most_seconds - state.seconds, 0.0)
+            # The working set changes again: exactness beyond a tenth of the violation is wasted.
+            tol = max(0.1 * violation, 0.4 * state.threshold)
+            most = -1 if state.most_steps == np.inf else int(state.most_steps - state.steps)
+            solver = replace(self.inner, tol=tol, max_time=left, max_iter=most)
+            gram, watch = state.gram(), self.watch
+            observe = None if watch is None else lambda progress, watch=watch: watch(progress)
+            solution = solver.solve(
+                state.held.problem, gram, start=state.held.beta.ravel(), observe=observe
+            )
+            state.adopt(solution)
+            if solution.status is Status.INTERRUPTED:
+                return STOPPED
+            if self.save is not None:
+                self.save(*support_of(state))
+            state.quota = max(self.violators, int(np.count_nonzero(state.held.coef)))
+            state.round()
+            if not state.violators and solution.values.violation <= 2 * state.threshold:
+                # All is solved to the threshold: what is still violated is rounding errors of
+                # float32, or so little that only the gap shows it.
+                if not state.exact:
+                    state.confirm(self.tol)
+                if not state.violators:
+                    if state.threshold < NEGLIGIBLE * self.tol and not state.movement:
+                        return None
+                    state.threshold *= 0.5
+            yield
+        return Ending(Status.INTERRUPTED, str(state.lost))
+
+
+def support_of(state: PartitionedState) -> tuple[Rows, Floats]:
+    """The rows with a coefficient, sorted by their numbers, and β of their variables."""
+    rows, _, beta, _ = state.held
+    some = np.flatnonzero(beta.any(axis=0))
+    some = some[rows.numbers[some].argsort()]
+    return rows.take(some), beta[:, some]
+
+
+def with_costs(history: Records, costs: list[tuple[int, ...]]) -> Records:
+    """The history with rounds, violators, rows held and bytes moved."""
+    table = np.empty(len(history), [*history.dtype.descr, *ROUNDS.descr])
+    for name in history.dtype.names or ():
+        table[name] = history[name]
+    for k, name in enumerate(ROUNDS.names or ()):
+        table[name] = [cost[k] for cost in costs]
+    return table

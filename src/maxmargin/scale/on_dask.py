@@ -1,0 +1,254 @@
+"""Partitions on a cluster: the blocks of collections of Dask.
+
+Distribution is Dask's own. A round is a graph: the state of a partition (f of its rows) is the
+result of a task whose arguments are its block, its last state, and the change of the support
+vectors, which is in the graph itself. So every result can be computed again, anywhere: tasks are
+not tied to workers, never wait for each other, and the loss of workers, even of all, is mended by
+the scheduler. Blocks are those of the collection: held by the cluster after `X.persist()`, made
+again in every round otherwise (read from files, say).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Data
+from maxmargin.scale.partitions import (
+    Block,
+    Function,
+    Given,
+    Kept,
+    Partitions,
+    Result,
+    checked_block,
+)
+
+Collection: TypeAlias = Any  # of Dask, or a list of delayed blocks
+Dask: TypeAlias = Any  # an object of Dask, which has no types
+
+LARGE = "distributed.admin.large-graph-warning-threshold"
+POLL = 5.0  # seconds after which it is seen whether there still is a scheduler
+
+
+class ClusterLost(ConnectionError):
+    """The scheduler of the cluster is gone, and with it all that was computed there."""
+
+
+class DaskPartitions(Partitions):
+    """The blocks of a `dask.array`, the partitions of a `dask.dataframe`, or delayed blocks.
+
+    Parameters
+    ----------
+    X : dask.array.Array, dask.dataframe.DataFrame, or a list of delayed blocks of rows
+    y : likewise, or an array, or None
+    sample_weight : likewise, or None
+    client : distributed.Client or None
+        The cluster to compute on; None is the current one.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from maxmargin import SVC
+    >>> from maxmargin.datasets import moons
+    >>> X, y = moons(300)
+    >>> clf = SVC().fit(X, y)
+    >>> lazy = clf.predict(da.from_array(X, chunks=(100, 2)))  # nothing is computed yet
+    >>> lazy.compute().shape
+    (300,)
+    """
+
+    def __init__(
+        self,
+        X: Collection,
+        y: Collection = None,
+        sample_weight: Collection = None,
+        *,
+        client: Dask = None,
+    ) -> None:
+        self._client = client
+        self.columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        self.labelled = y is not None
+        parts = blocks_of(X)
+        self.count, self.lengths = len(parts), lengths_of(X)
+        others = [_matching(each, X, self.count) for each in (y, sample_weight)]
+        # The arguments of `checked_block`, which each task calls itself: one task instead of two.
+        self._parts = [
+            (part, *(None if other is None else other[k] for other in others), self.name(k))
+            for k, part in enumerate(parts)
+        ]
+
+    @property
+    def client(self) -> Dask:
+        """The cluster's client."""
+        from distributed import get_client
+
+        if self._client is not None:
+            return self._client
+        try:
+            return get_client()
+        except ValueError as error:
+            raise ValueError(
+                "training on Dask needs a distributed.Client: make one, Client() for this machine, "
+                "or give DaskPartitions(X, y, client=...)"
+            ) from error
+
+    @property
+    def workers(self) -> int:
+        return max(len(self.client.nthreads()), 1)
+
+    @property
+    def threads(self) -> int:
+        return 1  # of a task: a worker has as many tasks at once as it has threads
+
+    def name(self, number: int) -> str:
+        return f"partition {number}"
+
+    def block(self, number: int) -> Block:
+        from dask import delayed
+
+        found: Block = self.client.compute(delayed(checked_block)(*self._parts[number])).result()
+        return found
+
+    def step(
+        self, function: Function, shared: Given, own: Sequence[Given], states: Sequence[Kept]
+    ) -> tuple[Sequence[Kept], list[Result]]:
+        from dask import config, delayed
+        from distributed import futures_of
+
+        told = delayed(shared, traverse=False)
+        compute, second = delayed(partial(_stepped, function)), delayed(itemgetter(1))
+        pairs = [
+            compute(told, Sent(mine), pair, *part)
+            for part, mine, pair in zip(self._parts, own, states, strict=True)
+        ]
+        with config.set({LARGE: "1 TiB"}):  # the support vectors are in the graph: see above
+            held = self.client.persist([*pairs, *(second(pair) for pair in pairs)])
+        results = self._gathered(futures_of(held[self.count :]))
+        return held[: self.count], results
+
+    def _gathered(self, futures: list[Dask]) -> list[Result]:
+        """The results, or the error of a task, or `ClusterLost`."""
+        from distributed import wait
+        from distributed.client import CancelledError
+
+        client = self.client
+        try:
+            while True:
+                try:
+                    with client.as_current():
+                        wait(futures, timeout=POLL)
+                    break
+                except TimeoutError:
+                    if client.status in ("closed", "closing"):
+                        raise ClusterLost(_lost(client)) from None
+            results: list[Result] = client.gather(futures)
+        except (CancelledError, OSError) as error:
+            raise ClusterLost(_lost(client)) from error
+        finally:
+            for future in futures:
+                future.release()
+        return results
+
+    def answers(self, function: Callable[[Data], Result], like: Data) -> Result:
+        import dask.array as da
+        from dask import delayed
+
+        answer = delayed(_answered, pure=True)
+        given = delayed(function, traverse=False, pure=True)
+        shape = like.shape[1:]
+        return da.concatenate(
+            [
+                da.from_delayed(answer(given, like, *part), (rows, *shape), like.dtype)
+                for part, rows in zip(self._parts, self.lengths, strict=True)
+            ],
+            allow_unknown_chunksizes=True,
+        )
+
+    def combined(
+        self, function: Callable[[Block], Result], finish: Callable[[list[Result]], Result]
+    ) -> Result:
+        import dask.array as da
+        from dask import delayed
+
+        parts = [delayed(partial(_combined, function))(*part) for part in self._parts]
+        return da.from_delayed(delayed(finish)(parts), (), float)
+
+
+class Sent:
+    """An argument of a task in which Dask need not look for collections."""
+
+    def __init__(self, value: Given) -> None:
+        self.value = value
+
+
+def _stepped(
+    function: Function, shared: Given, own: Sent, pair: tuple[Kept, Result] | None, *part: Given
+) -> tuple[Kept, Result]:
+    """One step of a partition; of the pair of the last one the state is taken."""
+    state = None if pair is None else pair[0]
+    stepped: tuple[Kept, Result] = function(checked_block(*part), shared, own.value, state)
+    return stepped
+
+
+def _answered(function: Callable[[Data], Result], like: Data, *part: Given) -> Result:
+    X = checked_block(*part).X
+    return function(X) if X.shape[0] else like[:0]
+
+
+def _combined(function: Callable[[Block], Result], *part: Given) -> Result:
+    return function(checked_block(*part))
+
+
+def _lost(client: Dask) -> str:
+    where = client.scheduler.address if client.scheduler is not None else "the cluster"
+    return (
+        f"the scheduler at {where} is gone: start it again, make a new distributed.Client, and fit "
+        "again; with checkpoint=path a fit continues where it was"
+    )
+
+
+def blocks_of(X: Collection) -> list[Dask]:
+    """The delayed blocks of a collection, or of a list of them."""
+    if isinstance(X, list | tuple):
+        return list(X)
+    if hasattr(X, "rechunk"):  # a dask.array: all columns of a row in one block
+        X = X.rechunk({1: -1}) if X.ndim == 2 else X
+        return list(X.to_delayed().ravel())
+    # Optimised, a frame of few columns has fewer partitions, which would not match another's.
+    return list(X.to_delayed(optimize_graph=False))
+
+
+def lengths_of(X: Collection) -> list[float]:
+    """Rows of each block; NaN where they are not known yet."""
+    if hasattr(X, "rechunk"):
+        return list(X.chunks[0])
+    return [np.nan] * (len(X) if isinstance(X, list | tuple) else X.npartitions)
+
+
+def _matching(values: Collection, X: Collection, count: int) -> list[Dask] | None:
+    """Labels or weights in blocks that match those of X."""
+    if values is None:
+        return None
+    if hasattr(X, "rechunk") and not np.isnan(X.chunks[0]).any():
+        if hasattr(values, "to_dask_array"):
+            values = values.to_dask_array(lengths=True)
+        if hasattr(values, "rechunk"):
+            values = values.ravel().rechunk((X.chunks[0],))
+        elif not isinstance(values, list):
+            import dask.array as da
+
+            values = da.from_array(np.asarray(values).ravel(), chunks=(X.chunks[0],))
+    if not hasattr(values, "to_delayed") and not isinstance(values, list | tuple):
+        raise ValueError(
+            f"labels and weights of partitions of unknown length must be a collection of Dask, "
+            f"got {type(values).__name__}"
+        )
+    parts = blocks_of(values)
+    if len(parts) != count:
+        raise ValueError(f"X has {count} partitions, but the labels or weights {len(parts)}")
+    return parts

@@ -1,0 +1,166 @@
+"""A first look at all partitions: are they fit to train on, and what is known of them as a whole.
+
+The mean and the variance of all entries, which γ = "scale" needs, are joined from those of the
+partitions: with totals w_k, means m_k and variances v_k, W = Σw_k,
+
+    m = Σ w_k m_k / W,    v = Σ w_k (v_k + (m_k − m)²) / W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.hardware.arrays import Floats, Labels, Numbers
+from maxmargin.kernels.gamma import gamma_from, moments
+from maxmargin.scale.partitions import Block, Partitions
+
+
+class Summary(NamedTuple):
+    """What is known of one partition."""
+
+    rows: int
+    columns: int
+    dtype: str
+    sparse: bool
+    weight: float
+    mean: float
+    variance: float
+    labels: Labels
+    counts: Numbers
+    label_weights: Floats
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known of all partitions together.
+
+    Attributes
+    ----------
+    lengths : rows of each partition
+    columns : number of columns
+    classes : the labels there are, if they were asked for
+    counts : rows of each class
+    mean, variance : of all entries
+    """
+
+    lengths: Numbers
+    columns: int
+    classes: Labels
+    counts: Numbers
+    mean: float
+    variance: float
+
+    @property
+    def rows(self) -> int:
+        """Of all partitions."""
+        return int(self.lengths.sum())
+
+    @property
+    def starts(self) -> Numbers:
+        """The number of each partition's first row."""
+        return np.concatenate([[0], np.cumsum(self.lengths)])[:-1].astype(np.int64)
+
+    def gamma(self, rule: str) -> float:
+        """γ of a rule, as on all rows at once."""
+        if rule == "auto":
+            return 1.0 / self.columns
+        return gamma_from(self.columns, self.mean, self.variance)
+
+
+def survey(partitions: Partitions, *, classes: bool) -> Survey:
+    """Look at every partition once; raise the error that names the first that is not in order.
+
+    Parameters
+    ----------
+    classes : whether labels are classes, to be counted, or numbers
+    """
+    names = [partitions.name(number) for number in range(partitions.count)]
+    parts: list[Summary] = partitions.map(_summary, classes, names)
+    there = [k for k, part in enumerate(parts) if part.rows]
+    if not there:
+        raise ValueError("the partitions have no rows")
+    first = there[0]
+    for k in there:
+        for what in ("columns", "dtype", "sparse"):
+            found, wanted = getattr(parts[k], what), getattr(parts[first], what)
+            if found != wanted:
+                raise ValueError(
+                    f"{names[k]} differs from {names[first]}: {what} is {found}, not {wanted}; "
+                    "all partitions need the same columns of the same dtype"
+                )
+    known = [parts[k] for k in there]
+    weight = sum(part.weight for part in known)
+    if weight <= 0:
+        raise ValueError("Invalid input - all samples have zero or negative weights.")
+    mean = sum(part.weight * part.mean for part in known) / weight
+    spread = sum(part.weight * (part.variance + (part.mean - mean) ** 2) for part in known)
+    names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0, int))
+    lengths = np.array([part.rows for part in parts])
+    return Survey(lengths, known[0].columns, names_of_classes, counts, mean, spread / weight)
+
+
+def _counted(parts: Sequence[Summary]) -> tuple[Labels, Numbers]:
+    labels = np.concatenate([part.labels for part in parts])
+    classes, places = np.unique(labels, return_inverse=True)
+    counts = np.bincount(places, np.concatenate([part.counts for part in parts])).astype(int)
+    if len(classes) < 2:
+        raise ValueError(
+            "The number of classes has to be greater than one; got "
+            f"{len(classes)} class ({classes.tolist()[0]!r}) in all partitions"
+        )
+    weights = np.bincount(places, np.concatenate([part.label_weights for part in parts]))
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(
+            "Invalid input - all samples with positive weights belong to the same class."
+        )
+    return classes, counts
+
+
+def _summary(block: Block, classes: bool, name: str) -> Summary:
+    X, y, weights = block
+    if not X.shape[0]:
+        empty = np.zeros(0)
+        return Summary(0, X.shape[1], "", False, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
+    check_finite(block, name)
+    each = np.ones(X.shape[0]) if weights is None else weights
+    mean, variance = moments(X, weights) if each.any() else (0.0, 0.0)
+    given: Labels = y if classes and y is not None else np.zeros(0)
+    labels, places, counts = np.unique(given, return_inverse=True, return_counts=True)
+    of_labels = np.bincount(places, each[: len(places)])
+    rows, columns = X.shape
+    kind, total = X.dtype.name, float(each.sum())
+    stored = sp.issparse(X)
+    return Summary(
+        rows, columns, kind, stored, total, mean, variance, labels, counts, of_labels.astype(float)
+    )
+
+
+def check_finite(block: Block, name: str) -> None:
+    """Raise the error that names the first entry that is not finite, or too large to be squared."""
+    X, y, weights = block
+    values = X.data if sp.issparse(X) else X
+    most = np.sqrt(float(np.finfo(X.dtype).max) / 8 / max(X.shape[1], 1))
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~(np.abs(values) < most).ravel())
+    if len(bad):
+        if sp.issparse(X):
+            row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+            column = int(X.indices[bad[0]])
+        else:
+            row, column = (int(place) for place in divmod(bad[0], X.shape[1]))
+        value = values.ravel()[bad[0]]
+        what = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"{value:.3g}"
+        raise ValueError(
+            f"{name}: X contains {what} at row {row}, column {column} of the partition. Impute, "
+            "scale or drop it: kernels need finite values whose squares are finite"
+        )
+    for label, numbers in (("y", y), ("sample_weight", weights)):
+        if numbers is not None and numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            what = "NaN" if np.isnan(numbers[row]) else "infinity"
+            raise ValueError(f"{name}: {label} contains {what} at row {row} of the partition")
