@@ -1,0 +1,73 @@
+"""What is known of the leave-one-out error without leaving a row out.
+
+support vectors   at most their share: a row that is none keeps its prediction
+ξα                the share of rows with 2 α_i R² + ξ_i ≥ 1, R² ≥ k(x, x) − k(x, z) for all rows
+                  (Joachims 2000): a bound for two classes, where a
+                      free support vector makes b unique
+span              the error of f(x_i) − β_i S_i², S_i the distance of φ(x_i) from the span of the
+                  free support vectors (Vapnik and Chapelle 2000): exact if no support vector
+                  changes its kind, an estimate otherwise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Floats
+from maxmargin.selection.removal import Removal
+from maxmargin.selection.target import Target
+
+
+class Bound(NamedTuple):
+    """A bound or estimate of the leave-one-out error, and the seconds it took beyond one fit."""
+
+    value: float
+    seconds: float
+
+
+def bounds_of(
+    target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats
+) -> dict[str, Bound]:
+    """The bounds that the machine has; `decisions` are those of all rows by the full machine."""
+    known: dict[str, Callable[[], float]] = {}
+    if hasattr(target, "classes"):
+        known["support vectors"] = lambda: support_share(target, full, weights)
+        if len(full) == 1 and full[0].problem.n_groups < 2 and len(full[0].free):
+            known["ξα"] = lambda: xi_alpha(full[0], decisions[:, 0], weights)
+    known["span"] = lambda: span(target, full, decisions, weights)
+    found = {}
+    for name, compute in known.items():
+        began = perf_counter()
+        value = compute()
+        found[name] = Bound(value, perf_counter() - began)
+    return found
+
+
+def support_share(target: Target, full: Sequence[Removal], weights: Floats) -> float:
+    """Rows that are a support vector of any problem, over all."""
+    used = np.zeros(target.n, bool)
+    for split, removal in zip(target.splits, full, strict=True):
+        used[split.rows] |= removal.of_row != 0
+    return float(np.count_nonzero(used) / np.count_nonzero(weights))
+
+
+def xi_alpha(removal: Removal, decisions: Floats, weights: Floats) -> float:
+    """The share of rows with 2 α R² + ξ ≥ 1."""
+    signs = np.sign(-removal.problem.linear)
+    slack = np.maximum(0.0, 1 - signs * decisions)
+    lowest = float(removal.gram.K.min())
+    radius = float(removal.gram.diagonal.max()) - lowest
+    risky = 2 * np.abs(removal.of_row) * radius + slack >= 1
+    return float(np.count_nonzero(risky & (removal.of_row != 0)) / np.count_nonzero(weights))
+
+
+def span(target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats) -> float:
+    """The error of the decision values that the span predicts."""
+    predicted = decisions.copy()
+    for number, (split, removal) in enumerate(zip(target.splits, full, strict=True)):
+        predicted[split.rows, number] -= removal.model[0] * removal.spans()
+    return target.error(target.predictions(predicted), weights)

@@ -1,0 +1,295 @@
+"""Fit and score the cells of a search: one kernel matrix per γ, warm starts along C, threads.
+
+For each γ the matrix K is computed once. For each fold, each problem of the machine is solved for
+every C in rising order, from the solution of the C before, scaled by the ratio of the two: what is
+at its bound stays there. The decision values of the held-out rows are products with the same K.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event, Lock
+from time import perf_counter
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.hardware.threads import thread_count
+from maxmargin.kernels import Kernel
+from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.precomputed import checked_matrix
+from maxmargin.machines.support_vectors import SupportVectors
+from maxmargin.machines.tasks import run_threads
+from maxmargin.problem import Solution, Status
+from maxmargin.selection.cells import Cell, Fitted, fitted
+from maxmargin.selection.grid import gamma_name, with_gamma
+from maxmargin.selection.matrices import Matrices, Parts, exponent_of
+from maxmargin.selection.progress import SearchBar
+from maxmargin.selection.scoring import Scores
+from maxmargin.selection.target import Target, target_of
+
+# What a user's kernel or scorer may raise: the cells it concerns fail, the others go on.
+FAILURES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+Key = tuple[float | None, int | None]  # of a matrix: γ, and the fold if γ depends on it
+
+
+class Clock:
+    """The time a search may take, and whether it was asked to stop."""
+
+    def __init__(self, max_time: float | None) -> None:
+        self.began, self.max_time, self.stop = perf_counter(), max_time, Event()
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began."""
+        return perf_counter() - self.began
+
+    def left(self, own: float | None) -> float | None:
+        """Seconds that a fit with a limit of its own may take."""
+        if self.max_time is None:
+            return own
+        left = max(self.max_time - self.seconds, 0.0)
+        return left if own is None else min(left, own)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing new may begin."""
+        late = self.max_time is not None and self.seconds >= self.max_time
+        return late or self.stop.is_set()
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The numbers of the rows that are trained on, and of those that are held out."""
+
+    number: int
+    train: Numbers
+    test: Numbers
+
+
+class Evaluation:
+    """Everything that cells share: rows, targets, folds, scores, threads, time.
+
+    Parameters
+    ----------
+    machine : whose cells are to be fitted
+    X, target, weights : the rows, what is predicted, and the sample weights or None
+    scores : to be computed
+    clock, bar : when to stop, and where to report
+    n_jobs : threads, as in scikit-learn; None for all cores
+    """
+
+    def __init__(
+        self,
+        machine: DualMachine,
+        X: Data,
+        target: Target,
+        weights: Floats | None,
+        scores: Scores,
+        clock: Clock,
+        bar: SearchBar,
+        n_jobs: int | None,
+    ) -> None:
+        self.machine, self.target, self.weights = machine, target, weights
+        self.X = checked_matrix(X) if machine._kernel().precomputed else X
+        self.scores, self.clock, self.bar = scores, clock, bar
+        self.threads = thread_count(n_jobs)
+        self.gamma = gamma_name(machine)
+        self._lock = Lock()
+
+    def run(self, cells: Sequence[Cell], folds: Sequence[Fold], best: Callable[[], str]) -> None:
+        """Fit these cells without each of these folds, and score them.
+
+        The middle γ first: a search that is stopped has tried the likeliest.
+        """
+        rising = sorted(cells, key=lambda cell: (cell.params.get("epsilon", 0), cell.machine.C))
+        gammas = sorted({cell.gamma for cell in rising}, key=lambda gamma: gamma or 0.0)
+        middle = (len(gammas) - 1) / 2
+        gammas = [gammas[k] for k in sorted(range(len(gammas)), key=lambda k: abs(k - middle))]
+        by_gamma = {gamma: [c for c in rising if c.gamma == gamma] for gamma in gammas}
+        matrices = self._matrices(folds)
+        jobs = [(gamma, fold, self._key(gamma, fold)) for gamma in gammas for fold in folds]
+        left = Counter(key for _, _, key in jobs)
+        self.bar.expect(len(cells) * len(folds))
+
+        def work(number: int) -> None:
+            gamma, fold, key = jobs[number]
+            if not self.clock.over:
+                self._work(by_gamma[gamma], fold, matrices, key)
+                self.bar.done(len(by_gamma[gamma]), best())
+            with self._lock:
+                left[key] -= 1
+            if not left[key]:
+                matrices.drop(key)
+
+        # With one matrix at a time its folds share the threads, and no other may begin.
+        groups = [list(range(len(jobs)))]
+        if matrices.most == 1:
+            groups = [[k for k, job in enumerate(jobs) if job[2] == key] for key in left]
+        threads = min(self.threads, (matrices.most - 1) * len(folds) + 1)
+        threads = self.threads if matrices.most == 1 else threads
+        for group in groups:
+            if threads > 1 and matrices.holds:
+                run_threads(partial(at, work, group), len(group), threads, self.clock.stop.set)
+            else:
+                self._one_by_one(work, group)
+
+    def part(self, folds: Sequence[Fold], share: float) -> tuple[Evaluation, list[Fold]]:
+        """The same with a share of the rows of each fold, drawn by lot, and these folds."""
+        rng, chosen = np.random.default_rng(0), np.zeros(self.target.n, bool)
+        for group in self.target.groups():
+            chosen[rng.choice(group, max(2, round(share * len(group))), replace=False)] = True
+        rows = np.flatnonzero(chosen)
+        place = np.full(self.target.n, -1)
+        place[rows] = np.arange(len(rows))
+        X = self.machine._kernel().rows(self.X, rows)
+        part = Evaluation(
+            self.machine,
+            X,
+            target_of(self.machine, self.target.y[rows]),
+            None if self.weights is None else self.weights[rows],
+            *(self.scores, self.clock, self.bar, self.threads),
+        )
+        some = [
+            Fold(f.number, *(place[p][place[p] >= 0] for p in (f.train, f.test))) for f in folds
+        ]
+        return part, some
+
+    def _one_by_one(self, work: Callable[[int], None], jobs: Sequence[int]) -> None:
+        for number in jobs:
+            try:
+                work(number)
+            except KeyboardInterrupt:
+                self.clock.stop.set()
+
+    def _key(self, gamma: float | None, fold: Fold) -> Key:
+        """A rule such as gamma="scale" gives a γ of its own for the training rows of a fold."""
+        kernel = self.machine._kernel()
+        bound = gamma is not None or kernel.precomputed or kernel.bind(self.X) is kernel
+        return gamma, None if bound else fold.number
+
+    def _matrices(self, folds: Sequence[Fold]) -> Matrices:
+        by_number = {fold.number: fold for fold in folds}
+
+        def kernel_of(key: Hashable) -> Kernel:
+            assert isinstance(key, tuple)
+            gamma, number = key
+            if gamma is not None:
+                return with_gamma(self.machine, self.gamma, gamma)
+            kernel = self.machine._kernel()
+            if number is None:
+                return kernel
+            train = by_number[number].train
+            return kernel.bind(self.X[train], None if self.weights is None else self.weights[train])
+
+        exponent = None
+        if self.gamma is not None:
+            one, two = (with_gamma(self.machine, self.gamma, gamma) for gamma in (1.0, 2.0))
+            exponent = exponent_of(one, two)
+        return Matrices(
+            kernel_of,
+            lambda key: float(getattr(kernel_of(key), "gamma", np.nan)),
+            exponent,
+            self.X,
+            self.target.splits,
+            self.machine.cache_size,
+            self.threads,
+        )
+
+    def _work(self, cells: Sequence[Cell], fold: Fold, matrices: Matrices, key: Key) -> None:
+        """All cells of one γ without one fold."""
+        try:
+            parts = matrices.of(key)
+            done = self._fits(cells, fold, parts)
+            self._score(done, fold, parts)
+        except FAILURES as error:
+            for cell in cells:
+                cell.folds.setdefault(fold.number, Fitted.failed(self.scores.names, error))
+
+    def _fits(self, cells: Sequence[Cell], fold: Fold, parts: Parts) -> list[tuple[Cell, Fitted]]:
+        """The cells that could be fitted before the search had to stop."""
+        weights = np.zeros(self.target.n)
+        weights[fold.train] = 1.0 if self.weights is None else self.weights[fold.train]
+        problems = [self.target.problems(cell.machine, weights) for cell in cells]
+        solutions: list[list[Solution]] = [[] for _ in cells]
+        for number in range(len(self.target.splits)):
+            gram, starts = parts.of(number), Starts()
+            for cell, problem, found in zip(cells, problems, solutions, strict=True):
+                solver = SupportVectors(gram.kernel).solver(cell.machine)
+                solver = replace(solver, max_time=self.clock.left(cell.machine.max_time))
+                solution = solver.solve(
+                    problem[number],
+                    gram,
+                    start=starts.of(cell.machine.C),
+                    observe=lambda _: self.clock.stop.is_set(),
+                )
+                if solution.status is Status.INTERRUPTED:
+                    self.clock.stop.set()
+                if self.clock.over and solution.status is not Status.CONVERGED:
+                    break
+                starts.add(cell.machine.C, solution.beta)
+                found.append(solution)
+        count = len(self.target.splits)
+        return [
+            (
+                cell,
+                fitted(
+                    cell.machine,
+                    self.target,
+                    found,
+                    [p.on_rows(s.beta) for p, s in zip(problem, found, strict=True)],
+                ),
+            )
+            for cell, problem, found in zip(cells, problems, solutions, strict=True)
+            if len(found) == count
+        ]
+
+    def _score(self, done: Sequence[tuple[Cell, Fitted]], fold: Fold, parts: Parts) -> None:
+        if not done:
+            return
+        coefs = [found.coef for _, found in done]
+        decided = self.target.decide(parts.gram, fold.test, coefs)
+        for (cell, found), values in zip(done, decided, strict=True):
+            decisions = values + found.offsets
+            try:
+                scores = self.scores.of(self.target, self.X, fold.test, decisions, self.weights)
+                cell.folds[fold.number] = replace(found, scores=scores, decisions=decisions)
+            except FAILURES as error:
+                cell.folds[fold.number] = Fitted.failed(self.scores.names, error)
+
+
+def at(work: Callable[[int], None], jobs: Sequence[int], k: int) -> None:
+    """Do the k-th of these jobs."""
+    work(jobs[k])
+
+
+class Starts:
+    """Where a solve begins: at the solution for the same C, or scaled from the one before."""
+
+    def __init__(self) -> None:
+        self._by_C: dict[float, Floats] = {}
+        self._last: float | None = None
+
+    def of(self, C: float) -> Floats | None:
+        """β to begin at; None for 0."""
+        if C in self._by_C:
+            return self._by_C[C]
+        if self._last is None or not np.isfinite(C):
+            return None
+        return self._by_C[self._last] * (C / self._last)
+
+    def add(self, C: float, beta: Floats) -> None:
+        """Remember a solution."""
+        self._by_C[C], self._last = beta, C

@@ -1,0 +1,234 @@
+"""Exact leave-one-out: every row predicted by a machine that was trained without it.
+
+A row that is not a support vector can be left out without changing the solution, so it keeps its
+prediction. A support vector is removed from the full solution (see `removal`): on one matrix K, all
+that changes is the box of one variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Event
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from maxmargin.certificate import Certificate
+from maxmargin.gram.held import HeldGram
+from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
+from maxmargin.hardware.threads import thread_count
+from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.precomputed import checked_matrix
+from maxmargin.machines.support_vectors import SupportVectors
+from maxmargin.machines.tasks import run_threads
+from maxmargin.machines.validation import checked_weights
+from maxmargin.problem import DualProblem
+from maxmargin.selection.bounds import Bound, bounds_of
+from maxmargin.selection.matrices import budget_of
+from maxmargin.selection.removal import Removal, Removed
+from maxmargin.selection.target import Target, target_of, validated
+
+BATCH = 32  # rows removed at a time: few enough for several threads, enough for matrix products
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """What `leave_one_out` found.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n,), of each row by the machine trained without it
+    decisions : ndarray of shape (n, n_problems), its decision values; one column for two classes
+        and for numbers, one for each pair of classes (or class) otherwise
+    error : share of wrong predictions; the mean squared error of a regressor
+    certificates : one for each row, of the retraining without it
+    bounds : by name, what is known without retraining and what it cost, as `Bound`
+    retrained : mask of the rows that are support vectors: only they were retrained
+    models : coefficients and offset of each row's machine, of a regressor
+    seconds : of everything
+    """
+
+    predictions: Labels
+    decisions: Floats
+    error: float
+    certificates: list[Certificate]
+    bounds: dict[str, Bound]
+    retrained: Mask
+    models: list[tuple[Floats, float]]
+    seconds: float
+
+
+def leave_one_out(
+    machine: DualMachine,
+    X: Data,
+    y: ArrayLike,
+    *,
+    n_jobs: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> LeaveOneOut:
+    """Predict every row by the machine that is trained without it: exactly, and quickly.
+
+    Parameters
+    ----------
+    machine : SVC, NuSVC, SVR or NuSVR; it is cloned. A rule for γ is applied to all rows once.
+    X, y : rows and targets
+    n_jobs : int, default=None
+        Threads; None uses every core.
+    sample_weight : array, default=None
+        Multiplies C row by row.
+
+    Returns
+    -------
+    LeaveOneOut
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> left = leave_one_out(SVC(), X, y)
+    >>> round(left.error, 3), left.error <= left.bounds["support vectors"].value
+    (0.033, True)
+    >>> all(proof.kkt_violation <= 1e-3 for proof in left.certificates)
+    True
+    """
+    began, machine = perf_counter(), clone(machine)
+    check_machine(machine)
+    X, y = validated(machine, X, y)
+    target, given = target_of(machine, y), checked_weights(sample_weight, X)
+    weights = np.ones(target.n) if given is None else given
+    target.check(np.flatnonzero(weights > 0), "leave-one-out")
+    gram, solver = held(machine, X, given), SupportVectors(machine._kernel()).solver(machine)
+    full = [
+        Removal(machine, problem, gram.take(split.rows), solver)
+        for problem, split in zip(target.problems(machine, weights), target.splits, strict=True)
+    ]
+    decisions = whole_decisions(target, gram, full)
+    bounds = bounds_of(target, full, decisions, weights)
+    jobs = [
+        (number, batch)
+        for number, removal in enumerate(full)
+        for batch in batches(affected(machine, target, number, removal, weights))
+    ]
+
+    def work(k: int) -> list[Removed]:
+        number, local = jobs[k]
+        rows = rows_of(target, number)
+        problems = [without(machine, target, number, weights, rows[i]) for i in local]
+        return full[number].remove(local, problems)
+
+    stop, threads = Event(), thread_count(n_jobs)
+    found = run_threads(work, len(jobs), threads, stop.set)
+    if stop.is_set():
+        raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
+    proofs = [[removal.certificate for removal in full] for _ in range(target.n)]
+    models = [full[0].model for _ in range(target.n)] if len(full) == 1 else []
+    retrained = np.zeros(target.n, bool)
+    for (number, local), results in zip(jobs, found, strict=True):
+        for row, result in zip(rows_of(target, number)[local].tolist(), results, strict=True):
+            decisions[row, number], retrained[row] = result.decision, True
+            proofs[row][number] = result.certificate
+            if models:
+                models[row] = result.coef, result.offset
+    predictions = target.predictions(decisions)
+    return LeaveOneOut(
+        predictions=predictions,
+        decisions=decisions,
+        error=target.error(predictions, weights),
+        certificates=[Certificate.total(each, sum(p.seconds for p in each)) for each in proofs],
+        bounds=bounds,
+        retrained=retrained,
+        models=models if not hasattr(target, "classes") else [],
+        seconds=perf_counter() - began,
+    )
+
+
+def check_machine(machine: Any) -> None:
+    """Raise if rows cannot be left out of this machine."""
+    if not isinstance(machine, DualMachine):
+        raise TypeError(
+            f"leave_one_out takes an SVC, NuSVC, SVR or NuSVR, not {machine!r}; "
+            "cross_val_predict(cv=LeaveOneOut()) takes any estimator"
+        )
+    machine._validate_params()
+    params = machine.get_params()
+    if params.get("approximation") is not None:
+        raise ValueError("leave_one_out works on the kernel itself: use approximation=None")
+    if "nu" in params and params.get("class_weight") is not None:
+        raise ValueError(
+            "leave_one_out cannot take a NuSVC with class_weight, which is two fits in one: use "
+            "an SVC with class_weight, or class_weight=None"
+        )
+    machine.__dict__.setdefault("_penalties", None)
+
+
+def held(machine: DualMachine, X: Data, weights: Floats | None) -> HeldGram:
+    """K in float64, if the budget allows it."""
+    kernel = machine._kernel()
+    X = checked_matrix(X) if kernel.precomputed else X
+    n, budget = int(X.shape[0]), budget_of(machine.cache_size)
+    if 2 * 8 * n * n > budget:
+        raise ValueError(
+            f"leave-one-out holds the kernel matrix of {n:,} rows in memory, and may use "
+            f"{budget / 2**20:,.0f} MB: set cache_size={16 * n * n / 2**20:,.0f} or more, or use "
+            "fewer rows"
+        )
+    gram = machine._gram(kernel.bind(X, weights), X)
+    return HeldGram(gram.block(np.arange(n), np.arange(n)))
+
+
+def whole_decisions(target: Target, gram: HeldGram, full: Sequence[Removal]) -> Floats:
+    """Decision values of every row by the machine of all rows."""
+    models = [removal.model for removal in full]
+    coef = target.scheme.scatter(target.splits, [c for c, _ in models], target.n)
+    (values,) = target.decide(gram, np.arange(target.n), [coef])
+    return np.asarray(values + np.array([b for _, b in models]))
+
+
+def rows_of(target: Target, number: int) -> Numbers:
+    """The numbers of a problem's rows."""
+    return np.arange(target.n)[target.splits[number].rows]
+
+
+def without(
+    machine: DualMachine, target: Target, number: int, weights: Floats, row: int
+) -> DualProblem:
+    """A problem with one row held out."""
+    left = weights.copy()
+    left[row] = 0.0
+    return target.problem(machine, number, left)
+
+
+def affected(
+    machine: DualMachine, target: Target, number: int, removal: Removal, weights: Floats
+) -> Numbers:
+    """The rows of a problem whose removal changes its solution: those with β ≠ 0.
+
+    All rows, where the problem of the others depends on how many rows there are: through ν, or
+    through balanced class weights.
+    """
+    rows = rows_of(target, number)
+    there = weights[rows] > 0
+    moved = removal.of_row != 0
+    (still,) = np.nonzero(there & ~moved)
+    if len(still):
+        p, q = removal.problem, without(machine, target, number, weights, rows[still[0]])
+        others = p.row_of(np.arange(p.size)) != still[0]
+        same = [(p.sums, q.sums), *((a[others], b[others]) for a, b in p_bounds(p, q))]
+        if not all(np.array_equal(a, b) for a, b in same):
+            return np.flatnonzero(there)
+    return np.flatnonzero(there & moved)
+
+
+def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:
+    """The bounds of two problems side by side."""
+    return [(p.lower, q.lower), (p.upper, q.upper)]
+
+
+def batches(rows: Numbers) -> list[Numbers]:
+    """Some rows at a time."""
+    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]

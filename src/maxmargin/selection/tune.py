@@ -1,0 +1,290 @@
+"""`tune`: choose C, γ and ε by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.model_selection import check_cv
+
+from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.validation import checked_weights, warn
+from maxmargin.selection.cells import Cell, cells_of
+from maxmargin.selection.early import EARLY, Early
+from maxmargin.selection.evaluation import Clock, Evaluation, Fold
+from maxmargin.selection.grid import Grid, Range, grid_of
+from maxmargin.selection.progress import SearchBar
+from maxmargin.selection.scoring import OWN, Scores, Scoring
+from maxmargin.selection.search import Search, best_of, shown
+from maxmargin.selection.target import Target, target_of, validated
+
+WIDENED = 4  # times at most that a grid goes on beyond its edge
+
+
+def tune(
+    machine: DualMachine,
+    X: Data,
+    y: ArrayLike,
+    *,
+    Cs: Range = 10,
+    gammas: Range = 10,
+    epsilons: Range = None,
+    cv: Any = 5,
+    scoring: Scoring = None,
+    n_jobs: int | None = None,
+    refit: bool | str = True,
+    refine: bool = False,
+    early: str | None = None,
+    max_time: float | None = None,
+    verbose: int | bool = 0,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Search:
+    """Choose C, γ and ε by cross-validation: the result of a plain loop, without its waste.
+
+    Every cell of the grid is fitted without each fold, to the machine's own `tol`, and scored on
+    that fold. Kernel matrices are shared by folds and values of C, and each C begins at the
+    solution of the one before.
+
+    Parameters
+    ----------
+    machine : SVC or SVR; it is cloned
+    X, y : rows and targets
+    Cs : int or array, default=10
+        How many values from 10⁻² to 10⁴, or the values.
+    gammas : int or array, default=10
+        How many values, two decades on either side of the inverse median squared distance, or the
+        values. None keeps the machine's own; a kernel without γ has no such axis.
+    epsilons : int or array, default=None
+        Half widths of the tube of an SVR, as many from 10⁻³ to 1. None keeps the machine's own.
+    cv : int, splitter or iterable of (train, test), default=5
+    scoring : str, callable, list, dict or None
+        As in `GridSearchCV`; None for the machine's own `score`.
+    n_jobs : int, default=None
+        Threads; None uses every core.
+    refit : bool or str, default=True
+        Fit the best machine to all rows. Of several scores, the name of the one that counts.
+    refine : bool, default=False
+        Go on beyond an edge of the grid if the best cell is there, then try a finer grid around it.
+    early : None, "racing" or "halving", default=None
+        Give up cells early that hardly can win: after each fold by a test against the best
+        (racing), or on a part of the rows (halving). None is exact.
+    max_time : float, default=None
+        Seconds after which the best so far is returned, as Ctrl-C does.
+    verbose : int, default=0
+        1 shows a progress bar.
+    sample_weight : array, default=None
+        Multiplies C row by row; scorers that request it get it too.
+    groups : array, default=None
+        For splitters that need them.
+
+    Returns
+    -------
+    Search
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = tune(SVC(), X, y, Cs=[0.1, 1, 10], gammas=[0.01, 0.1, 1])
+    >>> search.best_params_
+    {'C': 1.0, 'gamma': 0.1}
+    >>> round(search.best_score_, 2), search.best_estimator_.certificate_.status.value
+    (0.98, 'converged')
+    """
+    clock = Clock(max_time)
+    check_machine(machine, max_time)
+    machine, given = clone(machine), (X, y)
+    X, y = validated(machine, X, y)
+    weights = checked_weights(sample_weight, X)
+    target, scores = target_of(machine, y), Scores(machine, scoring)
+    metric = metric_of(scores, refit)
+    folds = folds_of(cv, X, y, groups, target, weights)
+    there = X if weights is None or machine._kernel().precomputed else X[weights > 0]
+    grid = grid_of(machine, there, Cs, gammas, epsilons)
+    method = EARLY[early]() if early in EARLY else unknown(early)
+    ranking = Ranking(metric)
+    with SearchBar(f"tune {type(machine).__name__}", shown=bool(verbose)) as bar:
+        evaluation = Evaluation(machine, X, target, weights, scores, clock, bar, n_jobs)
+        notes = explore(evaluation, grid, folds, method, ranking, refine=refine)
+        for note in notes:
+            bar.say(note)
+    status = "interrupted" if clock.stop.is_set() else "out of time" if clock.over else "finished"
+    check_found(ranking.cells, status)
+    search = Search(
+        *(machine, X, weights, ranking.cells, grid, folds, target, metric, scores, status, notes),
+        search_time_=clock.seconds,
+    )
+    warn_of_failures(search)
+    if refit:
+        began = perf_counter()
+        best = clone(machine).set_params(**search.best_params_)
+        search.best_estimator_ = best.fit(*given, sample_weight=sample_weight)
+        search.refit_time_ = perf_counter() - began
+    return search
+
+
+class Ranking:
+    """All cells so far and the best of them, whose decisions alone are kept."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric, self.cells = metric, list[Cell]()
+
+    def best(self) -> Cell | None:
+        """The best complete cell."""
+        complete = [cell for cell in self.cells if cell.complete]
+        if not complete:
+            return None
+        best = complete[best_of(complete, self.metric)]
+        for cell in complete:
+            if cell is not best and not cell.forgotten:
+                cell.forget()
+        return best
+
+    def line(self) -> str:
+        """The best for the progress bar."""
+        best = self.best()
+        return "–" if best is None else f"{best.mean(self.metric):.4f} at {shown(best.params)}"
+
+
+def explore(
+    evaluation: Evaluation,
+    grid: Grid,
+    folds: Sequence[Fold],
+    early: Early,
+    ranking: Ranking,
+    *,
+    refine: bool,
+) -> list[str]:
+    """Try every cell of the grid; beyond its edges and more finely if asked. Returns the notes."""
+    notes: list[str] = []
+    now = grid
+    for stage in range(WIDENED + 2 if refine else 1):
+        known = {tuple(cell.params.items()) for cell in ranking.cells}
+        points = [point for point in now.cells if tuple(point.items()) not in known]
+        cells = cells_of(evaluation.machine, points, evaluation.gamma, len(folds), stage)
+        ranking.cells.extend(cells)
+        early.run(evaluation, cells, folds, ranking)
+        best = ranking.best()
+        if best is None or evaluation.clock.over:
+            break
+        whole = Grid({name: values_of(ranking.cells, name) for name in grid.axes})
+        edges = [name for name in whole.axes if whole.edge(name, best.params[name])]
+        if not refine:
+            notes += [
+                f"the best {name}={best.params[name]:.4g} is at the edge of its range: a better "
+                "one may lie beyond; refine=True goes on there"
+                for name in edges
+            ]
+            break
+        if stage and not edges and not notes[-1].startswith("the best"):
+            break  # the finer grid has been tried
+        now, said = whole.around(best.params)
+        notes += said
+    return notes
+
+
+def values_of(cells: Sequence[Cell], name: str) -> Floats:
+    """Every value of a parameter that was tried."""
+    return np.unique([cell.params[name] for cell in cells])
+
+
+def check_machine(machine: Any, max_time: float | None) -> None:
+    """Raise if a search cannot take this machine."""
+    if not isinstance(machine, DualMachine) or "C" not in machine.get_params():
+        raise TypeError(
+            f"tune takes an SVC or an SVR, not {machine!r}; GridSearchCV takes any estimator"
+        )
+    machine._validate_params()
+    if machine.get_params().get("approximation") is not None:
+        raise ValueError(
+            "tune works on the kernel itself: use approximation=None, or GridSearchCV for a "
+            "machine on features"
+        )
+    if max_time is not None and not max_time > 0:
+        raise ValueError(f"max_time={max_time!r} must be positive, or None")
+
+
+def metric_of(scores: Scores, refit: bool | str) -> str:
+    """The name of the score that decides."""
+    if scores.names == [OWN]:
+        return OWN
+    if isinstance(refit, str) and refit in scores.names:
+        return refit
+    raise ValueError(
+        f"with several scores refit must name the one that counts, one of {scores.names}; got "
+        f"refit={refit!r}"
+    )
+
+
+def folds_of(
+    cv: Any, X: Data, y: ArrayLike, groups: ArrayLike | None, target: Target, weights: Floats | None
+) -> list[Fold]:
+    """The folds, each checked to leave enough to train on."""
+    splitter = check_cv(cv, y, classifier=hasattr(target, "classes"))
+    folds = []
+    for number, (train, test) in enumerate(splitter.split(X, y, groups)):
+        train, test = (np.arange(target.n)[part] for part in (train, test))
+        inside = train if weights is None else train[weights[train] > 0]
+        target.check(inside, f"fold {number}")
+        if not len(test):
+            raise ValueError(f"fold {number} holds out no row: use other folds")
+        folds.append(Fold(number, train, test))
+    if not folds:
+        raise ValueError(f"cv={cv!r} gives no folds")
+    return folds
+
+
+def unknown(early: str | None) -> NoReturn:
+    """Raise for a value of `early` that there is not."""
+    raise ValueError(f"early={early!r} is not one of {list(EARLY)}")
+
+
+def check_found(cells: Sequence[Cell], status: str) -> None:
+    """Raise if no cell was finished, with the reason."""
+    if any(cell.complete for cell in cells):
+        return
+    for cell in cells:
+        for number, found in sorted(cell.folds.items()):
+            if found.error is not None:
+                raise ValueError(
+                    f"every cell failed; fold {number} of {shown(cell.params)}: {found.error}"
+                ) from found.error
+    raise TimeoutError(
+        f"the search was {status} before all folds of any cell were fitted: give it more time, "
+        "fewer values, fewer folds or fewer rows"
+    )
+
+
+def warn_of_failures(search: Search) -> None:
+    """Warn of cells that failed and of fits that did not converge, naming one of each."""
+    failed = [(c, k, f.error) for c in search.cells for k, f in c.folds.items() if f.error]
+    if failed:
+        cell, number, error = failed[0]
+        warn(
+            f"{len(failed)} fits failed and their cells do not count; the first is fold {number} "
+            f"of {shown(cell.params)}: {error!r}",
+            FitFailedWarning,
+        )
+    rough = [
+        (cell, number, found)
+        for cell in search.cells
+        for number, found in cell.folds.items()
+        if not found.converged and found.error is None
+    ]
+    if rough:
+        cell, number, found = max(rough, key=lambda each: each[2].violation)
+        warn(
+            f"{len(rough)} of {sum(len(c.folds) for c in search.cells)} fits did not converge to "
+            f"tol={search.machine.tol:g}; the worst is fold {number} of {shown(cell.params)}, with "
+            f"a KKT violation of {found.violation:.3g}. Their scores are those of the model so "
+            "far: scale the data, or leave out the largest C",
+            ConvergenceWarning,
+        )
