@@ -1,0 +1,202 @@
+"""Tables of columns: CSV, TSV, Parquet and Arrow, read by pyarrow and checked column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Data, Labels
+from maxmargin.io.arrays import plain_labels
+from maxmargin.io.csv_text import NUMBER, not_a_number, read_csv
+from maxmargin.io.rows import (
+    Reading,
+    Rows,
+    Schema,
+    check_count,
+    listed,
+    place_of,
+    target_place,
+)
+from maxmargin.io.sources import DataFileError, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+UNNAMED = "column 1"  # the first name in a CSV without a header
+
+
+def read_arrow(source: Source, how: Reading) -> Rows:
+    """The rows of a table: numbers as float64, text as strings, nothing missing."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError(
+            f"reading {source.name} needs pyarrow: pip install 'maxmargin[tables]'"
+        ) from None
+    try:
+        table: pa.Table = _table(source, how)
+    except DataFileError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise source.error(f"cannot be read as {source.kind}: {error}") from error
+    if table.num_rows == 0:
+        raise source.error("has no rows")
+    named = table.column_names[:1] != [UNNAMED]
+    for name in how.drop:
+        table = table.remove_column(place_of(source, table.column_names, name))
+    y, target = None, ""
+    place = target_place(source, table.column_names, how)
+    if place is not None:
+        target = table.column_names[place]
+        y = _labels(source, table[target], target) if how.supervised or how.target else None
+        table = table.remove_column(place)
+    table = _as_trained(source, table, how.schema, named)
+    check_count(source, table.num_columns, how.schema)
+    table, text = _numbers_and_text(source, table, how)
+    # Without names of their own, numbers are an array.
+    X = table if named or text else _dense(table)
+    return Rows(source.name, X, y, target, text)
+
+
+def _table(source: Source, how: Reading) -> pa.Table:
+    import pyarrow as pa
+
+    if source.kind == "csv":
+        text = [*how.text, *(how.schema.text if how.schema else ())]
+        return read_csv(source, header=how.header, text=text)
+    if source.kind == "parquet":
+        from pyarrow import parquet
+
+        return parquet.read_table(pa.BufferReader(source.data))
+    table = pa.ipc.open_file(pa.BufferReader(source.data)).read_all()
+    table.validate(full=True)  # it is mapped as it is: offsets of a damaged file may lead anywhere
+    return table
+
+
+def _as_trained(source: Source, table: pa.Table, schema: Schema | None, named: bool) -> pa.Table:
+    """The columns in the order of the model's names; by position where the file has no names."""
+    if schema is None or schema.names is None:
+        return table
+    if not named:
+        check_count(source, table.num_columns, schema)
+        return table.rename_columns(list(schema.names))
+    missing = [name for name in schema.names if name not in table.column_names]
+    added = [name for name in table.column_names if name not in schema.names]
+    if missing:
+        also = f"; it has {listed(added)} instead" if added else ""
+        raise source.error(f"lacks columns the model was trained on: {listed(missing)}{also}")
+    if added:
+        raise source.error(
+            f"has columns that the model was not trained on: {listed(added)}; leave them out with "
+            "--drop, or say which is the target with --target"
+        )
+    return table.select(list(schema.names))
+
+
+def _labels(source: Source, column: pa.ChunkedArray, name: str) -> Labels:
+    import pyarrow as pa
+
+    _check_present(source, column, name)
+    if _is_text(column.type):
+        return np.array(column.cast(pa.string()).to_pylist())
+    return plain_labels(_numbers(source, column, name).to_numpy())
+
+
+def _numbers_and_text(
+    source: Source, table: pa.Table, how: Reading
+) -> tuple[pa.Table, tuple[str, ...]]:
+    import pyarrow as pa
+
+    schema = how.schema
+    forced = [*how.text, *(schema.text if schema else ())]
+    columns, text = [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        _check_present(source, column, name)
+        if name in forced or _is_text(column.type):
+            column = column.cast(pa.string())
+            if name not in forced:
+                _check_text(source, column, name, schema)
+            elif schema:
+                _check_known(source, column, name, schema.text[name])
+            text.append(name)
+        else:
+            column = _numbers(source, column, name)
+        columns.append(column)
+    return pa.table(columns, names=table.column_names), tuple(text)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    is_text = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(test(value) for test in is_text)
+
+
+def _check_present(source: Source, column: pa.ChunkedArray, name: str) -> None:
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy())) + 1
+        more = f", and {column.null_count - 1} more below it" if column.null_count > 1 else ""
+        raise source.error(
+            f"row {row}, column {name!r}: the value is missing{more}; fill it in, leave the row "
+            "out, or the column with --drop"
+        )
+
+
+def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Schema | None) -> None:
+    """Refuse text where numbers are expected, or that is mostly numbers: a slip, no category."""
+    values: list[str] = column.unique().to_pylist()
+    words = {value for value in values if not NUMBER.fullmatch(value)}
+    if schema or 0 < 2 * len(words) < len(values):
+        slips = words or {*values}
+        row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in slips)
+        raise source.error(not_a_number(f"row {row}", name, cell))
+
+
+def _check_known(source: Source, column: pa.ChunkedArray, name: str, known: Sequence[str]) -> None:
+    unknown = {*column.unique().to_pylist()} - {*known}
+    if unknown:
+        row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in unknown)
+        raise source.error(
+            f"row {row}, column {name!r}: {cell!r} was not there at training; known are "
+            f"{listed(list(known))}"
+        )
+
+
+def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        raise source.error(
+            f"column {name!r} holds dates or times ({column[0]} in row 1); make a number of it, "
+            "such as days since a date, or leave it out with --drop"
+        )
+    numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
+    if not any(test(kind) for test in numeric):
+        raise source.error(
+            f"column {name!r} holds {kind}, neither numbers nor text; leave it out with --drop"
+        )
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    numbers = column.cast(pa.float64(), safe=False)
+    # A sum is finite if all its terms are: no array as long as the column is needed to see it.
+    if all(np.isfinite(np.sum(chunk.to_numpy())) for chunk in numbers.chunks):
+        return numbers
+    values = numbers.to_numpy()
+    if not np.isfinite(values).all():
+        row = int(np.isfinite(values).argmin())
+        raise source.error(
+            f"row {row + 1}, column {name!r}: {values[row]} is not a finite number; mend it or "
+            "leave the row out"
+        )
+    return numbers
+
+
+def _dense(table: pa.Table) -> Data:
+    X = np.empty(table.shape)
+    for i, column in enumerate(table.columns):
+        X[:, i] = column.to_numpy()
+    return X

@@ -1,0 +1,72 @@
+"""From columns to features: numbers standardised, text one-hot, all kept in the model.
+
+A model for a table is a scikit-learn pipeline: a StandardScaler, or a ColumnTransformer of one and
+of a OneHotEncoder where there is text, then the machine. So the mapping travels with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from maxmargin.io.rows import Rows, Schema
+
+if TYPE_CHECKING:
+    from maxmargin.io.rows import Features
+
+
+def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimator:
+    """The machine behind what the rows need: scaling of dense numbers, one-hot columns for text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import SVC
+    >>> prepared(SVC(), Rows("data", np.eye(2), np.array([0, 1])), scale=True)
+    Pipeline(steps=[('scale', StandardScaler()), ('machine', SVC())])
+    """
+    scaler = StandardScaler() if scale and not sp.issparse(rows.X) else None
+    if not rows.text:
+        return machine if scaler is None else Pipeline([("scale", scaler), ("machine", machine)])
+    numbers = [name for name in rows.names or () if name not in rows.text]
+    parts = [
+        ("numbers", scaler or "passthrough", numbers),
+        ("text", OneHotEncoder(handle_unknown="error"), list(rows.text)),
+    ]
+    columns = ColumnTransformer([part for part in parts if part[2]])
+    return Pipeline([("columns", columns), ("machine", machine)])
+
+
+def machine_of(model: BaseEstimator) -> BaseEstimator:
+    """The machine itself, of a model that may be a pipeline."""
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def schema_of(model: BaseEstimator) -> Schema:
+    """The columns that a fitted model expects."""
+    names = getattr(model, "feature_names_in_", None)
+    text: dict[str, Sequence[str]] = {}
+    if isinstance(model, Pipeline) and isinstance(model[0], ColumnTransformer):
+        for name, encoder, columns in model[0].transformers_:
+            if name == "text":
+                for column, values in zip(columns, encoder.categories_, strict=True):
+                    text[str(column)] = [str(value) for value in values]
+    return Schema(
+        int(model.n_features_in_), None if names is None else [str(name) for name in names], text
+    )
+
+
+def features_for(model: BaseEstimator, rows: Rows) -> Features:
+    """X as the model takes it: dense if it was trained on dense rows."""
+    if not sp.issparse(rows.X):
+        return rows.X
+    vectors = getattr(machine_of(model), "support_vectors_", rows.X)
+    if isinstance(model, Pipeline) or not sp.issparse(vectors):
+        return rows.X.toarray()
+    return rows.X

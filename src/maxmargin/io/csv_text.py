@@ -1,0 +1,179 @@
+"""CSV and TSV: the delimiter, whether there is a header, and the line that cannot be read.
+
+pyarrow reads. It looks at the first block of a file to tell numbers from text; so that a column of
+whole numbers may go on with fractions, every number is read as float64.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO, TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from maxmargin.io.sources import HEAD, Bytes, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|inf(inity)?|nan)\s*", re.I)
+SAMPLE = 1 << 20  # bytes by which the type of a column is told
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are cut.
+
+    Attributes
+    ----------
+    delimiter : one character
+    header : whether the first line has the names
+    names : of the columns; "column 1", … without a header
+    """
+
+    delimiter: str
+    header: bool
+    names: list[str]
+
+
+def read_csv(source: Source, *, header: bool | None = None, text: Sequence[str] = ()) -> pa.Table:
+    """The table; columns named in `text` are text even if they look like numbers."""
+    from pyarrow import ArrowInvalid
+
+    _check_encoding(source)
+    if source.data[:1] in (b"\r", b"\n"):  # lines without anything before the first
+        source = replace(source, data=source.data[:].lstrip(b"\r\n"))
+    layout = layout_of(source, header)
+    quoted = b'"' in source.data[:HEAD]
+    try:
+        return _read(source, layout, text, quoted_lines=False)
+    except ArrowInvalid as error:
+        if quoted:  # a quoted cell may hold the end of a line; that takes one thread
+            try:
+                return _read(source, layout, text, quoted_lines=True)
+            except ArrowInvalid:
+                pass
+        raise source.error(_fault(source, layout, text) or str(error)) from error
+
+
+def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: bool) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import csv as reader
+
+    read = reader.ReadOptions(
+        column_names=layout.names, skip_rows=int(layout.header), block_size=4 * SAMPLE
+    )
+    parse = reader.ParseOptions(delimiter=layout.delimiter, newlines_in_values=quoted_lines)
+
+    def table(data: Bytes, types: dict[str, pa.DataType]) -> pa.Table:
+        convert = reader.ConvertOptions(
+            column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
+        )
+        return reader.read_csv(pa.BufferReader(data), read, parse, convert)
+
+    sample = source.data[:SAMPLE]
+    if len(sample) == SAMPLE:
+        sample = sample[: sample.rfind(b"\n") + 1] or source.data[:]
+    types = {name: pa.string() for name in text if name in layout.names}
+    guess = table(sample, types).schema
+    is_number = pa.types.is_integer, pa.types.is_floating
+    types |= {
+        field.name: pa.float64() for field in guess if any(test(field.type) for test in is_number)
+    }
+    types |= {field.name: pa.string() for field in guess if pa.types.is_string(field.type)}
+    return table(source.data, types)
+
+
+def layout_of(source: Source, header: bool | None) -> Layout:
+    """By the first line: a header holds no number."""
+    head = source.data[:HEAD].removeprefix(b"\xef\xbb\xbf")
+    first = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
+    delimiter = _delimiter(source.name, first)
+    cells = next(csv.reader([first], delimiter=delimiter), [])
+    if header is None:
+        header = not any(NUMBER.fullmatch(cell) for cell in cells)
+    if not header:
+        return Layout(delimiter, False, [f"column {i}" for i in range(1, len(cells) + 1)])
+    names = [cell.strip() or f"column {i}" for i, cell in enumerate(cells, start=1)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise source.error(f"two columns are named {twice[0]!r}; names must differ")
+    return Layout(delimiter, True, names)
+
+
+def _delimiter(name: str, line: str) -> str:
+    if {".tsv", ".tab"} & {*Path(name).suffixes}:
+        return "\t"
+    return max(",\t;|", key=lambda mark: (line.count(mark), mark == ","))
+
+
+def _check_encoding(source: Source) -> None:
+    try:
+        source.data[:HEAD].decode()
+    except UnicodeDecodeError as error:
+        if error.start < HEAD - 4:  # else a character is cut in two
+            raise source.error(_not_utf8(source.data[:HEAD], error)) from error
+
+
+def _not_utf8(data: bytes, error: UnicodeDecodeError) -> str:
+    line = data[: error.start].count(b"\n") + 1
+    return (
+        f"line {line}: byte 0x{data[error.start]:02x} is not UTF-8; convert the file, for example "
+        "with iconv -f ISO-8859-1 -t UTF-8"
+    )
+
+
+def _fault(source: Source, layout: Layout, text: Sequence[str]) -> str:
+    """What is wrong with the first line that cannot be read; "" if none is found."""
+    try:
+        source.data[:].decode()
+    except UnicodeDecodeError as error:
+        return _not_utf8(source.data[:], error)
+    try:
+        return _wrong_line(source, layout, text)
+    except csv.Error as error:
+        return str(error)
+
+
+def _wrong_line(source: Source, layout: Layout, text: Sequence[str]) -> str:
+    width, numeric = len(layout.names), None
+    for line, cells in _lines(source, layout):
+        if len(cells) != width:
+            return (
+                f"line {line} has {len(cells)} cells, but there are {width} columns "
+                f"({'by the header' if layout.header else 'by the first line'})"
+            )
+        numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
+        if numeric is None:
+            numeric = numbers
+        for name, cell, was, now in zip(layout.names, cells, numeric, numbers, strict=True):
+            if was and not now and cell.strip() and name not in text:
+                return not_a_number(f"line {line}", name, cell)
+    return ""
+
+
+def not_a_number(where: str, name: str, cell: str) -> str:
+    """What to say of a cell of text in a column of numbers."""
+    return (
+        f"{where}: {cell[:40]!r} in {name!r} is not a number, but the column has numbers; mend "
+        f"it, or take the column as text with --text {_argument(name)}"
+    )
+
+
+def _argument(name: str) -> str:
+    return f"'{name}'" if " " in name else name
+
+
+def _lines(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The lines below the header that are not empty, with their numbers."""
+    lines = csv.reader(
+        TextIOWrapper(BytesIO(source.data), encoding="utf-8-sig", newline=""),
+        delimiter=layout.delimiter,
+    )
+    for cells in islice(lines, int(layout.header), None):
+        if cells:
+            yield lines.line_num, cells

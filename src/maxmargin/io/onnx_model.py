@@ -1,0 +1,184 @@
+"""Fitted machines as ONNX graphs (extra `onnx`), for runtimes without Python.
+
+A float64 graph is made of plain operators: MatMul, Exp, Where. ONNX's own SVMRegressor, which has
+float32 only, is used in float32 graphs with one decision value and one of its kernels. Its
+SVMClassifier is not: it gives a tie in votes to the first class, and we give it to the one with the
+larger sum of decision values; so votes are counted in the graph.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.io.container import Model
+from maxmargin.io.onnx_graph import ML_OPSET, OPSET, Graph
+from maxmargin.io.onnx_machines import Outputs, emitted
+from maxmargin.io.records import RECORDS
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Precision = Literal["float64", "float32"]
+
+
+def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
+    """A fitted model as an ONNX graph.
+
+    Parameters
+    ----------
+    model : any estimator of maxmargin, or a pipeline of scalers, our features and one of them
+    dtype : of the input and of all numbers. "float64" decides as the model does, to some 12 digits;
+        "float32" is faster in most runtimes, and decides alike but close to a border
+
+    Returns
+    -------
+    onnx.ModelProto
+        Its input is "X", (rows, columns). Its outputs are "label" and "scores" (`predict` and
+        `decision_function`), and "probabilities" if the machine has them; "variable" of a
+        regressor; "features" of a transformer.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> clf = SVC().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> import onnxruntime
+    >>> session = onnxruntime.InferenceSession(to_onnx(clf).SerializeToString())
+    >>> session.run(["label"], {"X": np.array([[0.2], [0.9]])})[0].tolist()
+    ['no', 'yes']
+    """
+    from onnx import TensorProto, checker, helper, numpy_helper
+
+    check_is_fitted(model)
+    graph = Graph(np.float64 if dtype == "float64" else np.float32)
+    outputs = emitted(graph, model, "X")
+    real = TensorProto.DOUBLE if dtype == "float64" else TensorProto.FLOAT
+    nodes = [
+        helper.make_node(op, inputs, given(op, output), domain=domain, **attributes)
+        for op, inputs, output, domain, attributes in graph.nodes
+    ]
+    nodes += [helper.make_node("Identity", [value], [name]) for name, value in outputs.items()]
+    kinds = dict.fromkeys(outputs, real)
+    if "label" in outputs:
+        kinds["label"] = label_type(model, real, TensorProto)
+    flat = {"label", "variable"}
+    if len(getattr(model, "classes_", ())) <= 2:
+        flat.add("scores")
+    shown = [
+        helper.make_tensor_value_info(name, kind, [None] if name in flat else [None, None])
+        for name, kind in kinds.items()
+    ]
+    X = helper.make_tensor_value_info("X", real, [None, model.n_features_in_])
+    constants = [numpy_helper.from_array(value, name) for name, value in graph.constants.items()]
+    made: ModelProto = helper.make_model(
+        helper.make_graph(nodes, type(model).__name__, [X], shown, constants),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
+        producer_name="maxmargin",
+        ir_version=8,
+    )
+    checker.check_model(made)
+    return made
+
+
+def given(op: str, output: str) -> list[str]:
+    """The names of what a node gives; the places of the largest are not used."""
+    return [output, f"{output}_places"] if op == "TopK" else [output]
+
+
+def label_type(model: Model, real: int, types: Any) -> int:
+    """The type of the labels of a classifier, or of the one-class machine."""
+    classes = getattr(model, "classes_", np.zeros(1, np.int64))
+    kinds = {"U": types.STRING, "O": types.STRING, "b": types.BOOL, "f": real}
+    return int(kinds.get(classes.dtype.kind, types.INT64))
+
+
+def register_onnx() -> None:
+    """Teach skl2onnx our machines: its `to_onnx` then converts pipelines with them inside.
+
+    Examples
+    --------
+    >>> import skl2onnx
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from maxmargin import SVC
+    >>> register_onnx()
+    >>> X = np.array([[0.0], [1.0]])
+    >>> pipe = make_pipeline(StandardScaler(), SVC()).fit(X, [0, 1])
+    >>> made = skl2onnx.to_onnx(pipe, X, options={"zipmap": False})
+    >>> [each.name for each in made.graph.output]
+    ['label', 'probabilities']
+    """
+    from skl2onnx import update_registered_converter
+
+    for kind in RECORDS:
+        options = {"zipmap": [True, False, "columns"]} if is_classifier(kind()) else None
+        update_registered_converter(
+            kind, f"Maxmargin{kind.__name__}", shapes, convert, options=options
+        )
+
+
+def shapes(operator: Any) -> None:
+    """The types of the outputs, for skl2onnx."""
+    from skl2onnx.common.data_types import (
+        BooleanTensorType,
+        DoubleTensorType,
+        Int64TensorType,
+        StringTensorType,
+    )
+
+    model, real = operator.raw_operator, type(operator.inputs[0].type)
+    first = operator.outputs[0]
+    if hasattr(model, "transform"):
+        first.type = real([None, model._n_features_out])
+    elif not is_classifier(model) and not hasattr(model, "offset_"):
+        first.type = real([None])
+    else:
+        kind = getattr(model, "classes_", np.zeros(1, np.int64)).dtype.kind
+        types = {"U": StringTensorType, "O": StringTensorType, "b": BooleanTensorType}
+        first.type = types.get(kind, DoubleTensorType if kind == "f" else Int64TensorType)([None])
+        operator.outputs[1].type = real([None, None])
+
+
+def convert(scope: Any, operator: Any, container: Any) -> None:
+    """The nodes of a machine, for skl2onnx."""
+    from onnx.helper import np_dtype_to_tensor_dtype
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    model, source = operator.raw_operator, operator.inputs[0]
+    double = isinstance(source.type, DoubleTensorType)
+    prefix = scope.get_unique_variable_name("maxmargin_")
+    graph = Graph(np.float64 if double else np.float32, prefix)
+    outputs = ordered(emitted(graph, model, source.full_name))
+    for name, value in graph.constants.items():
+        text = value.dtype.kind == "O"
+        kind = 8 if text else np_dtype_to_tensor_dtype(value.dtype)
+        values = [word.encode() for word in value.ravel()] if text else value.ravel().tolist()
+        container.add_initializer(name, kind, list(value.shape), values)
+    for each in graph.nodes:
+        container.add_node(
+            each.op,
+            each.inputs,
+            given(each.op, each.output),
+            op_domain=each.domain,
+            op_version=ML_OPSET if each.domain else OPSET,
+            name=scope.get_unique_operator_name(each.op),
+            **each.attributes,
+        )
+    for output, target in zip(outputs, operator.outputs, strict=False):
+        container.add_node(
+            "Identity",
+            [output],
+            [target.full_name],
+            op_version=OPSET,
+            name=scope.get_unique_operator_name("Identity"),
+        )
+
+
+def ordered(outputs: Outputs) -> list[str]:
+    """A classifier's label and its probabilities, or scores; or the one output there is."""
+    if "label" not in outputs:
+        return list(outputs.values())
+    return [outputs["label"], outputs.get("probabilities", outputs["scores"])]

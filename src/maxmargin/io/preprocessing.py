@@ -1,0 +1,176 @@
+"""What makes up scikit-learn's preprocessing as far as model files have it.
+
+Pipelines of scalers, one-hot encoders and column transformers in front of a machine: what the
+`maxmargin` command makes, and what most people write. A description is as in `records`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    StandardScaler,
+)
+
+from maxmargin.conventions import restore_column_transformer, restore_encoder
+from maxmargin.io.archive import REALS, Archive, whole
+from maxmargin.io.container import Json, Model, ModelFileError
+from maxmargin.io.records import Description, columns
+
+# The parameter of a model that is made of others: those are its parts.
+PARTS: dict[type, str] = {Pipeline: "steps", ColumnTransformer: "transformers"}
+WORDS = ("passthrough", "drop")  # in a model's place
+
+
+def parts(archive: Archive, names: list[str], models: list[Json]) -> tuple[list[str], list[Json]]:
+    """The names and the models that another one is made of."""
+    held = SimpleNamespace(names=names, **{f"part{i}": each for i, each in enumerate(models)})
+    archive.value(held, "names", list)
+    if not all(isinstance(name, str) for name in held.names):
+        raise ModelFileError("the names of the parts of a model are not words")
+    for i in range(len(held.names)):
+        archive.model(held, f"part{i}")
+    return held.names, [getattr(held, f"part{i}") for i in range(len(held.names))]
+
+
+def pipeline(model: Model, archive: Archive) -> None:
+    """One step after the other."""
+    names, models = parts(archive, [name for name, _ in model.steps], [m for _, m in model.steps])
+    if not models or len({*names}) < len(names):
+        raise ModelFileError("a pipeline has no steps, or two of the same name")
+    for first, second in pairwise(models):
+        if not hasattr(first, "transform") or width(first) != second.n_features_in_:
+            raise ModelFileError(
+                f"the {type(first).__name__} of a pipeline does not give the columns that the "
+                f"{type(second).__name__} after it takes"
+            )
+    model.steps = list(zip(names, models, strict=True))
+
+
+def width(model: Model) -> int:
+    """How many columns a transformer makes."""
+    if isinstance(model, ColumnTransformer):
+        return max((place.stop for place in model.output_indices_.values()), default=0)
+    if isinstance(model, OneHotEncoder):
+        return sum(model._n_features_outs)
+    return int(getattr(model, "_n_features_out", model.n_features_in_))
+
+
+def column_transformer(model: Model, archive: Archive) -> None:
+    """Some columns to this transformer, others to that."""
+    columns(model, archive)
+    fitted = model.transformers_ if archive.writes else []
+    names, models = parts(archive, [name for name, *_ in fitted], [each for _, each, _ in fitted])
+    held = SimpleNamespace(selected=[], places=[])
+    if archive.writes:
+        held.selected = [chosen(model, name, given) for name, _, given in fitted]
+        held.places = [
+            [name, place.start, place.stop] for name, place in model.output_indices_.items()
+        ]
+    archive.value(held, "selected", list)
+    archive.value(held, "places", list)
+    archive.value(model, "sparse_output_", bool)
+    if archive.writes:
+        return
+    if len(held.selected) != len(names):
+        raise ModelFileError("there are not as many selections of columns as transformers")
+    numbers = [[number_of(model, each) for each in some] for some in held.selected]
+    places = {str(name): slice(whole(start), whole(stop)) for name, start, stop in held.places}
+    for name, each, some in zip(names, models, numbers, strict=True):
+        place = places.get(name, slice(0, 0))
+        if each == "drop":
+            continue
+        if each.n_features_in_ != len(some) or width(each) != place.stop - place.start:
+            raise ModelFileError(f"transformer {name!r} does not take or give as many columns")
+    fitted = list(zip(names, models, held.selected, strict=True))
+    restore_column_transformer(model, fitted, numbers, places)
+
+
+def chosen(model: Model, name: str, given: Json) -> list[Json]:
+    """The columns of a transformer: their names if they were given by names, else their numbers."""
+    if isinstance(given, list | np.ndarray) and all(isinstance(each, str) for each in given):
+        return [str(each) for each in given]
+    if np.isscalar(given):
+        raise ModelFileError(
+            f"transformer {name!r} takes the single column {given!r}; a model file needs a list of "
+            f"columns: [{given!r}]"
+        )
+    return [int(each) for each in model._transformer_to_input_indices[name]]
+
+
+def number_of(model: Model, column: Json) -> int:
+    """The number of a column that is given by its name or number."""
+    if isinstance(column, str):
+        names: list[str] = list(getattr(model, "feature_names_in_", ()))
+        if column not in names:
+            raise ModelFileError(f"there is no column {column!r}")
+        return names.index(column)
+    if whole(column) >= model.n_features_in_:
+        raise ModelFileError(f"there is no column {column}")
+    return int(column)
+
+
+def scaler(model: Model, archive: Archive) -> None:
+    """StandardScaler, MinMaxScaler, MaxAbsScaler: a few lines of one number per column."""
+    columns(model, archive)
+    for name in LINES[type(model)]:
+        held = SimpleNamespace(missing=getattr(model, name, None) is None)
+        held.missing = held.missing if archive.writes else not archive.has(model, name)
+        if held.missing:
+            setattr(model, name, None)
+        else:
+            archive.array(model, name, ("columns",), REALS)
+    archive.value(model, "n_samples_seen_", int, float)
+    if isinstance(model, MinMaxScaler):
+        model.feature_range = tuple(model.feature_range)
+    needed = {"mean_": model.with_mean, "scale_": model.with_std} if "mean_" in vars(model) else {}
+    for name, wanted in needed.items():
+        if wanted and getattr(model, name) is None:
+            raise ModelFileError(f"{name} of the scaler is missing")
+
+
+def encoder(model: Model, archive: Archive) -> None:
+    """OneHotEncoder: the categories of each column."""
+    columns(model, archive)
+    if model.min_frequency is not None or model.max_categories is not None:
+        raise ModelFileError("a OneHotEncoder with min_frequency or max_categories is not stored")
+    held = SimpleNamespace()
+    for i in range(model.n_features_in_):
+        if archive.writes:
+            setattr(held, f"categories{i}", model.categories_[i])
+        archive.labels(held, f"categories{i}", (f"categories{i}",), ordered=False)
+    model.categories_ = [getattr(held, f"categories{i}") for i in range(model.n_features_in_)]
+    if not archive.writes:
+        restore_encoder(model)
+
+
+def function(model: Model, archive: Archive) -> None:
+    """FunctionTransformer, without a function: columns as they are."""
+    if model.func is not None or model.inverse_func is not None:
+        raise ModelFileError("a FunctionTransformer has a function, which no model file can hold")
+    columns(model, archive)
+
+
+LINES: dict[type, tuple[str, ...]] = {
+    StandardScaler: ("mean_", "var_", "scale_"),
+    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
+    MaxAbsScaler: ("scale_", "max_abs_"),
+}
+
+PREPROCESSING: dict[type, Description] = {
+    Pipeline: pipeline,
+    ColumnTransformer: column_transformer,
+    StandardScaler: scaler,
+    MinMaxScaler: scaler,
+    MaxAbsScaler: scaler,
+    OneHotEncoder: encoder,
+    FunctionTransformer: function,
+}
