@@ -12,10 +12,14 @@ from maxmargin.plots.margin import MarginDisplay
 from maxmargin.plots.pair_step import PairStepDisplay
 from maxmargin.plots.palette import theme
 from maxmargin.plots.path import PathDisplay
+from maxmargin.plots.race import plot_race
 from maxmargin.plots.regions import RegionsDisplay
+from maxmargin.plots.rounds import RoundsDisplay
+from maxmargin.plots.search import CPathDisplay, SearchDisplay
 from maxmargin.plots.tube import TubeDisplay
 
 __all__ = [
+    "CPathDisplay",
     "ConvergenceDisplay",
     "DescentDisplay",
     "KernelErrorDisplay",
@@ -25,6 +29,9 @@ __all__ = [
     "PairStepDisplay",
     "PathDisplay",
     "RegionsDisplay",
+    "RoundsDisplay",
+    "SearchDisplay",
     "TubeDisplay",
+    "plot_race",
     "theme",
 ]

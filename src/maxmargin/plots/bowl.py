@@ -1,4 +1,4 @@
-"""The objective over two variables, all others held: a bowl and its contours."""
+"""The objective over two variables, all others fixed, and its contours."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.palette import ink
 
 if TYPE_CHECKING:
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bowl:
-    """½ zᵀAz + bᵀz on the plane: the dual with all but two variables held."""
+    """½ zᵀAz + bᵀz on the plane: the dual with all but two variables fixed."""
 
-    A: NDArray[np.float64]
-    b: NDArray[np.float64]
+    A: Floats
+    b: Floats
 
-    def __call__(self, z: NDArray[Any]) -> NDArray[np.float64]:
-        return 0.5 * np.einsum("...i,ij,...j", z, self.A, z) + z @ self.b
+    def __call__(self, z: NDArray[Any]) -> Floats:
+        quadratic: Floats = np.einsum("...i,ij,...j", z, self.A, z)
+        return 0.5 * quadratic + z @ self.b
 
     def draw(self, ax: Axes, low: NDArray[Any], high: NDArray[Any]) -> QuadContourSet:
         """Contours, denser toward the bottom."""

@@ -1,4 +1,4 @@
-"""Convergence: what a solver knew after each sweep."""
+"""Convergence: objective, gap and violation after each outer iteration of a solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-#: What a history may hold, in the order of drawing, and the scale of its axis.
+#: Quantities of a history in the order of drawing, and the scale of their axes.
 QUANTITIES = {
     "objective": "linear",
     "loss": "linear",
@@ -28,18 +28,23 @@ QUANTITIES = {
 
 
 class ConvergenceDisplay:
-    """The way of a solver: one panel per quantity, one point per sweep.
+    """The progress of a solver: one panel per quantity, one point per outer iteration.
+
+    An outer iteration is what the solver says it is: a sweep, a block, a hundred steps. Of the
+    table that `trace(..., every="step")` returns, each point is a step.
 
     Objective is the dual value, loss the primal one without ½‖w‖², gap their distance, violation
-    the worst one of the KKT conditions, movement Σ|Δα| + |Δb| over the sweep. Movement says that
-    the variables have stopped, not that they have arrived: look at the gap beside it.
+    the worst one of the KKT conditions, movement Σ|Δα| + |Δb| since the last. Movement says that
+    β no longer changes, not that it is optimal: that is what the gap shows.
 
     Use `from_history` or `from_estimator` to create one.
 
     Parameters
     ----------
     curves : dict of str to ndarray
-        Values per sweep of some of objective, loss, gap, violation, movement and accuracy.
+        Values of some of objective, loss, gap, violation, movement and accuracy.
+    unit : str, default="outer iteration"
+        What one point stands for: the label of the axis.
 
     Attributes
     ----------
@@ -60,8 +65,11 @@ class ConvergenceDisplay:
     ['gap', 'movement', 'objective', 'violation']
     """
 
-    def __init__(self, *, curves: Mapping[str, NDArray[np.float64]]) -> None:
+    def __init__(
+        self, *, curves: Mapping[str, NDArray[np.float64]], unit: str = "outer iteration"
+    ) -> None:
         self.curves = curves
+        self.unit = unit
 
     @classmethod
     def from_estimator(
@@ -95,14 +103,14 @@ class ConvergenceDisplay:
         ax: Sequence[Axes] | None = None,
         name: str | None = None,
     ) -> Self:
-        """Draw a structured array, a table or a mapping of values per sweep.
+        """Draw a structured array, a table or a mapping of values.
 
         Parameters
         ----------
         history : structured array, pandas.DataFrame or mapping
             `Solution.history`, what `maxmargin.trace` returns, or the like.
         quantities : sequence of str, default=None
-            Which to draw; all that are known by default.
+            Which to draw; by default all that the history has.
         ax : sequence of matplotlib Axes, default=None
             One per quantity; a new figure by default.
         name : str, default=None
@@ -124,7 +132,8 @@ class ConvergenceDisplay:
                 f"it has {', '.join(q for q in QUANTITIES if q in known)}"
             )
         curves = {q: np.asarray(history[q], float) for q in wanted}
-        return cls(curves=curves).plot(ax=ax, name=name)
+        unit = "step" if "indices" in known else "outer iteration"
+        return cls(curves=curves, unit=unit).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Sequence[Axes] | None = None, name: str | None = None) -> Self:
         """Draw it.
@@ -169,5 +178,5 @@ class ConvergenceDisplay:
                 panel.yaxis.set_minor_formatter(NullFormatter())
             elif scale == "percent":
                 panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        self.axes_[-1].set_xlabel("sweep")
+        self.axes_[-1].set_xlabel(self.unit)
         return self

@@ -1,4 +1,4 @@
-"""Coordinate descent: the way of a solver over two variables."""
+"""Coordinate descent: the iterates of a solver over two variables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.gram import Gram
+from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.bowl import Bowl
 from maxmargin.plots.palette import axes_or_new, class_colors, ink
 from maxmargin.problem import DualProblem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class DescentDisplay:
-    """The way of coordinate descent over a problem of two variables.
+    """The iterates of coordinate descent on a problem of two variables.
 
     Contours of the objective ½βᵀKβ + pᵀβ, the box, and the solver's way: each step is parallel
     to an axis and ends where the objective is smallest along it, or at a side of the box.
@@ -65,9 +66,9 @@ class DescentDisplay:
         self,
         *,
         bowl: Bowl,
-        way: NDArray[np.float64],
-        lower: NDArray[np.float64],
-        upper: NDArray[np.float64],
+        way: Floats,
+        lower: Floats,
+        upper: Floats,
     ) -> None:
         self.bowl = bowl
         self.way = way
@@ -84,7 +85,7 @@ class DescentDisplay:
         solver: Solver | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Run a solver on a problem of two variables and draw its way.
+        """Run a solver on a problem of two variables and draw its iterates.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class DescentDisplay:
 
 @dataclass
 class _Way:
-    """An observer that keeps where β was after every step."""
+    """An observer that records β after every step."""
 
     places: list[NDArray[np.float64]]
     every: str = "step"

@@ -1,4 +1,4 @@
-"""Kernels: the matrix of similarities, and how well features stand in for it."""
+"""Kernels: the Gram matrix, and the error of features that approximate it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import column_or_1d
 
+from maxmargin.hardware.arrays import Floats, RandomState
 from maxmargin.kernels import Kernel
 from maxmargin.plots.palette import axes_or_new, ink
 
@@ -60,7 +61,7 @@ class KernelMatrixDisplay:
     def __init__(
         self,
         *,
-        matrix: NDArray[np.float64],
+        matrix: Floats,
         classes: NDArray[Any],
         counts: NDArray[np.integer],
     ) -> None:
@@ -92,7 +93,7 @@ class KernelMatrixDisplay:
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike, y: ArrayLike, *, ax: Axes | None = None) -> Self:
-        """Draw a matrix of kernel values that is there already.
+        """Draw a given matrix of kernel values.
 
         Parameters
         ----------
@@ -143,9 +144,13 @@ class KernelMatrixDisplay:
             for end in ends[:-1]
             for line in (ax.axhline, ax.axvline)
         ]
-        names = [f"class {name}" for name in self.classes]
-        ax.set_xticks(ends - self.counts / 2 - 0.5, names)
-        ax.set_yticks(ends - self.counts / 2 - 0.5, names, rotation=90, va="center")
+        names, middles = [str(name) for name in self.classes], ends - self.counts / 2 - 0.5
+        # Side by side if each fits above its block, at some forty letters to the side of a square.
+        fits = all(40 * self.counts / ends[-1] > [len(name) + 1 for name in names])
+        slanted: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(middles, names, **({} if fits else slanted))
+        ax.set_yticks(middles, names)
+        ax.set(xlabel="class", ylabel="class")
         ax.tick_params(length=0)
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, label="kernel value")
         return self
@@ -188,7 +193,7 @@ class KernelErrorDisplay:
     True
     """
 
-    def __init__(self, *, sizes: NDArray[np.integer], errors: NDArray[np.float64]) -> None:
+    def __init__(self, *, sizes: NDArray[np.integer], errors: Floats) -> None:
         self.sizes = sizes
         self.errors = errors
 
@@ -200,7 +205,7 @@ class KernelErrorDisplay:
         *,
         sizes: Sequence[int] = (10, 30, 100, 300, 1000),
         repeats: int = 10,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
         name: str = "features",
         ax: Axes | None = None,
     ) -> Self:

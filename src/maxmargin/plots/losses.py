@@ -1,4 +1,4 @@
-"""Losses: what an answer costs, drawn over the margin or over the residual."""
+"""Losses as functions of the margin or of the residual."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.hardware.arrays import Floats
 from maxmargin.losses import Loss
 from maxmargin.plots.palette import DASHES, axes_or_new, ink
 
@@ -48,7 +49,7 @@ class LossDisplay:
     def __init__(
         self,
         *,
-        at: NDArray[np.float64],
+        at: Floats,
         values: Mapping[str, NDArray[np.float64]],
         against: Literal["margin", "residual"],
     ) -> None:

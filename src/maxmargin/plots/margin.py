@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.inspection import DecisionBoundaryDisplay
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from maxmargin.hardware.arrays import Floats
+from maxmargin.plots.fitted import Fitted, table
+from maxmargin.plots.grid import feature_names, like, plane
 from maxmargin.plots.palette import (
     axes_or_new,
     class_colors,
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+Scaling = Callable[[NDArray[Any]], Floats]
+
+
 class MarginDisplay:
     r"""A binary machine on two features: its boundary, its margins, its support vectors.
 
@@ -38,22 +42,29 @@ class MarginDisplay:
 
     and its slack is :math:`\xi_i = \max(0, 1 - y_i f(x_i))`.
 
+    A machine without support vectors of its own, such as `LinearSVC`, has those of its hinge loss:
+    the points with :math:`y_i f(x_i) \le 1`. A perceptron has a boundary and no margins.
+
     Use `from_estimator` to create one.
 
     Parameters
     ----------
-    boundary : DecisionBoundaryDisplay
-        The decision function on a grid.
+    xx, yy, response : ndarrays of shape (n_grid, n_grid)
+        The grid, and the decision function there.
     X : ndarray of shape (n_samples, 2)
         The points the machine was trained on.
     margins : ndarray of shape (n_samples,)
         The functional margins :math:`y_i f(x_i)`.
     positive : ndarray of bool of shape (n_samples,)
         Where the label is the second class, the one with :math:`f > 0`.
-    support : ndarray of int
-        Which points are support vectors.
+    support : ndarray of int or None
+        Which points are support vectors; None for a machine without margins.
     class_names : sequence of two str
         The names of the classes, for the legend.
+    axis_names : sequence of two str
+    own : function or None
+        From points of the plane to the machine's own space, such as behind a scaler: slack is
+        drawn to the point of the margin that is nearest there. None if that is the plane itself.
 
     Attributes
     ----------
@@ -62,7 +73,7 @@ class MarginDisplay:
     surface_ : QuadContourSet
         The two half-spaces, and the margin between them.
     lines_ : QuadContourSet
-        The lines :math:`f = -1, 0, 1`.
+        The lines :math:`f = -1, 0, 1`, as far as the plane has them.
     points_ : list of PathCollection
         The points, one collection per class.
     support_ : dict of str to PathCollection
@@ -87,19 +98,27 @@ class MarginDisplay:
     def __init__(
         self,
         *,
-        boundary: DecisionBoundaryDisplay,
+        xx: Floats,
+        yy: Floats,
+        response: Floats,
         X: NDArray[Any],
-        margins: NDArray[np.float64],
+        margins: Floats,
         positive: NDArray[np.bool_],
-        support: NDArray[np.integer],
+        support: NDArray[np.integer] | None,
         class_names: tuple[str, str],
+        axis_names: tuple[str, str] = ("first feature", "second feature"),
+        own: Scaling | None = None,
     ) -> None:
-        self.boundary = boundary
+        self.xx = xx
+        self.yy = yy
+        self.response = response
         self.X = X
         self.margins = margins
         self.positive = positive
         self.support = support
         self.class_names = class_names
+        self.axis_names = axis_names
+        self.own = own
 
     @classmethod
     def from_estimator(
@@ -113,12 +132,13 @@ class MarginDisplay:
         legend: bool = True,
         grid_resolution: int = 200,
     ) -> Self:
-        """Draw a fitted binary machine, or a pipeline that ends in one, on its training data.
+        """Draw a fitted binary machine on its training data.
 
         Parameters
         ----------
         estimator : object
-            A fitted classifier with `decision_function` and `support_`.
+            A fitted classifier with `decision_function`: SVC, NuSVC, LinearSVC, a perceptron; a
+            pipeline that ends in one; or a fitted search over either.
         X : array-like of shape (n_samples, 2)
             The data it was fitted on.
         y : array-like of shape (n_samples,)
@@ -137,44 +157,35 @@ class MarginDisplay:
         MarginDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        from matplotlib.figure import Figure
-
-        machine = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-        check_is_fitted(machine)
-        _check_binary_machine(machine, cls.__name__)
-        labels = column_or_1d(y)
-        check_consistent_length(X, labels)
-        if len(labels) != machine.shape_fit_[0]:
-            raise ValueError(
-                f"{cls.__name__} marks the support vectors of the training data: X has "
-                f"{len(labels)} rows, but the machine was fitted on {machine.shape_fit_[0]}. "
-                "Give the X and y it was fitted on."
-            )
-
-        points = np.asarray(X)
-        # scikit-learn evaluates the grid (frames and feature names included) but also draws it:
-        # out of sight, since `plot` draws it our way.
-        boundary = DecisionBoundaryDisplay.from_estimator(
-            estimator,
-            X,
-            response_method="decision_function",
-            grid_resolution=grid_resolution,
-            eps=0.2 * np.ptp(points, axis=0).min(),
-            ax=Figure().subplots(),
-        )
-        positive = labels == machine.classes_[1]
+        fitted, data = Fitted.of(estimator), table(X)
+        _check_binary(fitted.machine, cls.__name__)
+        labels = fitted.check_labels(data, y, cls.__name__)
+        fitted.check_rows(data, cls.__name__)
+        xx, yy, rows = plane(data, grid_resolution, room=0.2)
+        positive = labels == fitted.machine.classes_[1]
+        margins = np.where(positive, 1, -1) * fitted.estimator.decision_function(data)
+        names, points = feature_names(data), np.asarray(data)
         display = cls(
-            boundary=boundary,
+            xx=xx,
+            yy=yy,
+            response=fitted.estimator.decision_function(rows).reshape(xx.shape),
             X=points,
-            margins=np.where(positive, 1, -1) * estimator.decision_function(X),
+            margins=margins,
             positive=positive,
-            support=machine.support_,
-            class_names=(f"class {machine.classes_[0]}", f"class {machine.classes_[1]}"),
+            support=_support(fitted.machine, margins, cls.resolution),
+            class_names=(
+                f"class {fitted.machine.classes_[0]}",
+                f"class {fitted.machine.classes_[1]}",
+            ),
+            axis_names=(names[0] or "first feature", names[1] or "second feature"),
+            own=lambda places: fitted.own_space(like(places, data)),
         )
         return display.plot(ax=ax, slack=slack, legend=legend)
 
     def kinds(self) -> dict[str, NDArray[np.integer]]:
-        """Row numbers of the support vectors of each kind."""
+        """Row numbers of the support vectors of each kind; none of a machine without margins."""
+        if self.support is None:
+            return {}
         margins = self.margins[self.support]
         on = np.abs(margins - 1) <= self.resolution
         return {
@@ -205,10 +216,7 @@ class MarginDisplay:
         self._draw_regions(ax)
         self._draw_points(ax)
         self.slack_ = self._draw_slack(ax) if slack else None
-        ax.set(
-            xlabel=self.boundary.xlabel or "first feature",
-            ylabel=self.boundary.ylabel or "second feature",
-        )
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         if legend:
             ax.legend(
                 loc="lower center",
@@ -224,26 +232,30 @@ class MarginDisplay:
         """Shade the two half-spaces, the margin paler, and draw the boundary and its margins."""
         from matplotlib.colors import to_rgba
 
-        grid = (self.boundary.xx0, self.boundary.xx1, self.boundary.response)
+        grid = (self.xx, self.yy, self.response)
         negative, positive = class_colors()
+        if self.support is None:
+            shades, levels = [0.2, 0.2], [0]
+        else:
+            shades, levels = [0.28, 0.1, 0.1, 0.28], [-1, 0, 1]
+        sides = [negative] * (len(shades) // 2) + [positive] * (len(shades) // 2)
+        ends = [min(self.response.min(), -2.0) - 1, *levels, max(self.response.max(), 2.0) + 1]
         self.surface_: QuadContourSet = ax.contourf(
             *grid,
-            levels=[-1, 0, 1],
-            extend="both",
-            colors=[
-                to_rgba(negative, 0.28),
-                to_rgba(negative, 0.1),
-                to_rgba(positive, 0.1),
-                to_rgba(positive, 0.28),
-            ],
+            levels=ends,
+            colors=[to_rgba(side, shade) for side, shade in zip(sides, shades, strict=True)],
         )
-        self.lines_: QuadContourSet = ax.contour(
-            *grid,
-            levels=[-1, 0, 1],
-            colors=ink(),
-            linestyles=["dashed", "solid", "dashed"],
-            linewidths=[1, 1.8, 1],
-        )
+        seen = [level for level in levels if self.response.min() < level < self.response.max()]
+        self.levels_: list[int] = seen
+        self.lines_: QuadContourSet | None = None
+        if seen:  # else the plane is on one side of the machine
+            self.lines_ = ax.contour(
+                *grid,
+                levels=seen,
+                colors=ink(),
+                linestyles=["dashed" if level else "solid" for level in seen],
+                linewidths=[1 if level else 1.8 for level in seen],
+            )
 
     def _draw_points(self, ax: Axes) -> None:
         """Draw each class in its colour and shape, and a mark of its kind on support vectors."""
@@ -269,6 +281,8 @@ class MarginDisplay:
         }
         self.support_: dict[str, PathCollection] = {}
         for kind, rows in self.kinds().items():
+            if not len(rows):
+                continue
             marker, size, face, edge = marks[kind]
             self.support_[kind] = ax.scatter(
                 self.X[rows, 0],
@@ -284,30 +298,52 @@ class MarginDisplay:
             )
 
     def _draw_slack(self, ax: Axes) -> LineCollection:
-        """Join each point that has slack to the nearest point of its own margin line."""
+        """Join each point that has slack to the nearest point of its own margin line.
+
+        Nearest in the machine's own space, where the margin is what it makes wide.
+        """
         from matplotlib.collections import LineCollection
 
-        below, _, above = (path.vertices for path in self.lines_.get_paths())
+        measure = self.own or np.asarray
+        paths = self.lines_.get_paths() if self.lines_ is not None else []
+        lines = {
+            level: (np.asarray(path.vertices), measure(np.asarray(path.vertices)))
+            for level, path in zip(self.levels_, paths, strict=True)
+            if level
+        }
+        places = measure(self.X)
         segments = []
         for i in np.flatnonzero(self.margins < 1 - self.resolution):
-            line = np.asarray(above if self.positive[i] else below)
-            if len(line):
-                nearest = line[np.argmin(np.sum((line - self.X[i]) ** 2, axis=1))]
+            level = 1 if self.positive[i] else -1
+            if level in lines:
+                line, there = lines[level]
+                nearest = line[np.argmin(np.sum((there - places[i]) ** 2, axis=1))]
                 segments.append(np.stack([self.X[i], nearest]))
-        lines = LineCollection(segments, colors=ink(), linewidths=0.7, alpha=0.7, label="slack")
-        ax.add_collection(lines, autolim=False)
-        return lines
+        name = "slack" if segments else None
+        drawn = LineCollection(segments, colors=ink(), linewidths=0.7, alpha=0.7, label=name)
+        ax.add_collection(drawn, autolim=False)
+        return drawn
 
 
-def _check_binary_machine(machine: Any, caller: str) -> None:
-    """Say precisely what cannot be drawn, and what to use instead."""
-    if not hasattr(machine, "support_") or not hasattr(machine, "classes_"):
+def _check_binary(machine: Any, caller: str) -> None:
+    """Raise if the machine cannot be drawn, naming what can."""
+    if not hasattr(machine, "classes_") or not hasattr(machine, "decision_function"):
         raise TypeError(
-            f"{caller} draws classifiers with support vectors; {type(machine).__name__} has none. "
-            "sklearn.inspection.DecisionBoundaryDisplay draws any classifier."
+            f"{caller} draws classifiers with a decision function; {type(machine).__name__} has "
+            "none. sklearn.inspection.DecisionBoundaryDisplay draws any classifier."
         )
     if len(machine.classes_) != 2:
         raise ValueError(
             f"{caller} draws binary machines; this one has {len(machine.classes_)} classes. "
             "maxmargin.plots.RegionsDisplay draws its regions."
         )
+
+
+def _support(machine: Any, margins: Floats, resolution: float) -> NDArray[np.integer] | None:
+    """The rows that hold the margin: of a linear machine those with loss; None without margins."""
+    if hasattr(machine, "support_") and (hasattr(machine, "C") or hasattr(machine, "nu")):
+        support: NDArray[np.integer] = machine.support_
+        return support
+    if getattr(machine, "loss", None) in ("hinge", "squared_hinge"):
+        return np.flatnonzero(margins <= 1 + resolution)
+    return None

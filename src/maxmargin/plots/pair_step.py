@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from maxmargin.gram import Gram
+from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.bowl import Bowl
 from maxmargin.plots.palette import axes_or_new, class_colors, ink, paper
 from maxmargin.problem import DualProblem
@@ -35,10 +36,10 @@ class PairStep:
     """
 
     bowl: Bowl
-    C: NDArray[np.float64]
-    start: NDArray[np.float64]
-    best: NDArray[np.float64]
-    clipped: NDArray[np.float64]
+    C: Floats
+    start: Floats
+    best: Floats
+    clipped: Floats
     L: float
     H: float
     same: bool
@@ -66,7 +67,7 @@ class PairStep:
             low = max(0.0, start[1] - start[0])
             high = min(C[1], C[0] + start[1] - start[0])
 
-        def on_line(alpha_j: float) -> NDArray[np.float64]:
+        def on_line(alpha_j: float) -> Floats:
             return np.array([start[0] - t[0] * t[1] * (alpha_j - start[1]), alpha_j])
 
         A = K * np.outer(t, t)

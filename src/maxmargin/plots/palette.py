@@ -15,11 +15,11 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHAPES = ("s", "o", "^", "D", "v", "P", "X", "*")
+SHAPES = ("s", "o", "^", "D", "v", "P", "X", "<")
 DASHES = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)))
 
-_LIGHT = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6D1F", "#5B5B5B")
-_DARK = ("#E69F00", "#56B4E9", "#00B887", "#E08FBF", "#F0703A", "#3F8FD0", "#F0E442", "#B0B0B0")
+LIGHT = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C6D1F", "#5B5B5B")
+DARK = ("#E69F00", "#56B4E9", "#00B887", "#E08FBF", "#F0703A", "#F0E442", "#3F8FD0", "#B0B0B0")
 
 _SHARED = {
     "font.size": 12,
@@ -64,9 +64,9 @@ def theme(name: Literal["light", "dark"]) -> dict[str, Any]:
     from cycler import cycler
 
     if name == "light":
-        ink, paper, faint, colors = "#1B1F24", "#FFFFFF", "#D5D9DE", _LIGHT
+        ink, paper, faint, colors = "#1B1F24", "#FFFFFF", "#D5D9DE", LIGHT
     else:
-        ink, paper, faint, colors = "#E6EAEF", "#0D1117", "#30363D", _DARK
+        ink, paper, faint, colors = "#E6EAEF", "#0D1117", "#30363D", DARK
     return {
         **_SHARED,
         "text.color": ink,
@@ -85,18 +85,21 @@ def theme(name: Literal["light", "dark"]) -> dict[str, Any]:
 
 
 def class_colors(n: int = 2) -> list[str]:
-    """A colour for each of n classes, for the paper in use; they repeat after eight."""
+    """A colour for each of n classes, for the paper in use; they repeat after eight.
+
+    A colour that repeats has another shape: `class_shape`.
+    """
     from matplotlib import rcParams
     from matplotlib.colors import to_rgb
 
     dark = np.dot(to_rgb(rcParams["axes.facecolor"]), (0.2126, 0.7152, 0.0722)) < 0.5
-    colors = _DARK if dark else _LIGHT
+    colors = DARK if dark else LIGHT
     return [colors[k % len(colors)] for k in range(n)]
 
 
 def class_shape(k: int) -> str:
-    """The shape of the points of class k."""
-    return SHAPES[k % len(SHAPES)]
+    """The shape of the points of class k; with the colour it is the class's alone up to 64."""
+    return SHAPES[(k + k // len(LIGHT)) % len(SHAPES)]
 
 
 def ink() -> str:

@@ -1,4 +1,4 @@
-"""The C-path: one machine, from hardly any price of errors to a high one."""
+"""The C-path: score and support vectors of one machine as C grows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
+from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.palette import DASHES, axes_or_new
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PathDisplay:
-    """Accuracy and support vectors against C.
+    """Accuracy of a classifier, or R² of a regressor, and support vectors against C.
 
     Each machine starts from the one before. A small C leaves every point inside a wide margin; a
     large one lets few points inside, and follows the training data as far as the kernel can.
@@ -29,7 +30,9 @@ class PathDisplay:
     Cs : ndarray
         Values of C.
     shares : dict of str to ndarray
-        What is drawn, each between 0 and 1.
+        What is drawn, each at most 1.
+    label : str, default="share of points"
+        What the axis says.
 
     Attributes
     ----------
@@ -49,9 +52,16 @@ class PathDisplay:
     True
     """
 
-    def __init__(self, *, Cs: NDArray[np.float64], shares: dict[str, NDArray[np.float64]]) -> None:
+    def __init__(
+        self,
+        *,
+        Cs: Floats,
+        shares: dict[str, NDArray[np.float64]],
+        label: str = "share of points",
+    ) -> None:
         self.Cs = Cs
         self.shares = shares
+        self.label = label
 
     @classmethod
     def from_estimator(
@@ -65,12 +75,12 @@ class PathDisplay:
         Cs: ArrayLike | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Fit a machine for each C and draw what becomes of it.
+        """Fit a machine for each C and draw its score and support vectors.
 
         Parameters
         ----------
         estimator : object
-            A classifier with `C` and `warm_start`, such as `SVC`; it is cloned.
+            A machine with `C` and `warm_start`, such as `SVC` or `SVR`; it is cloned.
         X, y : array-likes
             What to train on.
         X_test, y_test : array-likes
@@ -96,8 +106,11 @@ class PathDisplay:
                 machine.score(X_test, y_test),
                 len(machine.support_) / machine.shape_fit_[0],
             )
-        names = ("training accuracy", "test accuracy", "support vectors")
-        return cls(Cs=values, shares=dict(zip(names, shares, strict=True))).plot(ax=ax)
+        score, label = "accuracy", "share of points"
+        if is_regressor(machine):
+            score, label = "R²", "R², and share of points"
+        names = (f"training {score}", f"test {score}", "support vectors")
+        return cls(Cs=values, shares=dict(zip(names, shares, strict=True)), label=label).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw it.
@@ -120,7 +133,8 @@ class PathDisplay:
             name: ax.plot(self.Cs, values, linestyle=DASHES[k % len(DASHES)], label=name)[0]
             for k, (name, values) in enumerate(self.shares.items())
         }
-        ax.set(xscale="log", xlabel="C", ylabel="share of points", ylim=(-0.02, 1.02))
+        least = min(0.0, *(values.min() for values in self.shares.values()))  # R² may be below 0
+        ax.set(xscale="log", xlabel="C", ylabel=self.label, ylim=(least - 0.02, 1.02))
         ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.grid(alpha=0.5)
         ax.legend()

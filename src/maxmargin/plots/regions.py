@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import binary_dilation
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.machines.multiclass import OneVersusOne
+from maxmargin.plots.fitted import Fitted, table
 from maxmargin.plots.grid import feature_names, plane
 from maxmargin.plots.palette import (
     axes_or_new,
@@ -33,7 +36,7 @@ SCHEMES: dict[str, Scheme] = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}
 
 
 class RegionsDisplay:
-    """A classifier of several classes on two features: who wins where, and where nobody does.
+    """A classifier of several classes on two features: its regions, and where machines disagree.
 
     Each point of the plane has the colour of the class predicted there. Binary machines trained
     apart need not agree; hatched is
@@ -54,8 +57,9 @@ class RegionsDisplay:
         Number of the class predicted.
     ambiguous : ndarray of bool of shape (n_grid, n_grid)
         Where the machines disagree.
-    decisions : ndarray of shape (n_grid, n_grid, n_machines)
-        Decision values of the binary machines, whose zero lines are drawn.
+    rivals : dict of pairs of int to ndarray of shape (n_grid, n_grid)
+        Positive where the first class of a pair is preferred to the second. Between their regions
+        the line where it is 0 is drawn; without any, the jagged edges of the regions are.
     X : ndarray of shape (n_samples, 2)
         Points to draw.
     labels : ndarray of int of shape (n_samples,)
@@ -72,7 +76,7 @@ class RegionsDisplay:
     hatched_ : QuadContourSet or None
         The ambiguous ones.
     lines_ : list of QuadContourSet
-        The boundary of each binary machine, or of the regions if there are no such machines.
+        The boundaries between regions.
     points_ : list of PathCollection
         The points, one collection per class.
 
@@ -94,8 +98,8 @@ class RegionsDisplay:
         xx: NDArray[Any],
         yy: NDArray[Any],
         winner: NDArray[np.integer],
-        ambiguous: NDArray[np.bool_],
-        decisions: NDArray[np.float64],
+        ambiguous: Mask,
+        rivals: dict[tuple[int, int], Floats],
         X: NDArray[Any],
         labels: NDArray[np.integer],
         class_names: list[str],
@@ -105,7 +109,7 @@ class RegionsDisplay:
         self.yy = yy
         self.winner = winner
         self.ambiguous = ambiguous
-        self.decisions = decisions
+        self.rivals = rivals
         self.X = X
         self.labels = labels
         self.class_names = class_names
@@ -124,7 +128,7 @@ class RegionsDisplay:
         legend: bool = True,
         grid_resolution: int = 300,
     ) -> Self:
-        """Draw a fitted classifier, or a pipeline that ends in one.
+        """Draw a fitted classifier, a pipeline that ends in one, or a fitted search over either.
 
         Parameters
         ----------
@@ -136,7 +140,7 @@ class RegionsDisplay:
             Their classes.
         scheme : {"one-versus-one", "one-versus-rest", "joint"}, default=None
             What its decision values mean: a column for each pair of classes, a column for each
-            class, or nothing that could disagree. None asks the machine for its `multiclass`,
+            class, or no binary machines. None takes the `multiclass` of the machine,
             and takes a machine without one for joint.
         over : array-like of shape (n_points, 2), default=None
             Points that the plane must hold, with a tenth of their range around them; X by default.
@@ -152,23 +156,27 @@ class RegionsDisplay:
         RegionsDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        machine = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-        check_is_fitted(machine)
+        fitted, data = Fitted.of(estimator), table(X)
+        estimator, machine = fitted.estimator, fitted.machine
         if not hasattr(machine, "classes_"):
             raise TypeError(f"{cls.__name__} draws classifiers; {type(machine).__name__} is none.")
+        labels = fitted.check_labels(data, y, cls.__name__)
         scheme = scheme or SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
-        xx, yy, rows = plane(X if over is None else over, grid_resolution)
+        xx, yy, rows = plane(data if over is None else table(over), grid_resolution)
         winner = np.searchsorted(machine.classes_, estimator.predict(rows)).reshape(xx.shape)
         decisions = _decisions(estimator, machine, rows, scheme)
-        names = feature_names(X)
+        names = feature_names(data)
         display = cls(
             xx=xx,
             yy=yy,
             winner=winner,
             ambiguous=_ambiguous(decisions, machine.classes_, scheme).reshape(xx.shape),
-            decisions=decisions.reshape(*xx.shape, -1),
-            X=np.asarray(X),
-            labels=np.searchsorted(machine.classes_, column_or_1d(y)),
+            rivals={
+                pair: values.reshape(xx.shape)
+                for pair, values in _rivals(estimator, rows, decisions, scheme).items()
+            },
+            X=np.asarray(data),
+            labels=np.searchsorted(machine.classes_, labels),
             class_names=[f"class {name}" for name in machine.classes_],
             axis_names=(names[0] or "first feature", names[1] or "second feature"),
         )
@@ -210,11 +218,11 @@ class RegionsDisplay:
                 self.xx, self.yy, self.ambiguous, levels=[0.5, 1.5], colors="none", hatches=["///"]
             )
             self.hatched_.set(edgecolor=to_rgba(ink(), 0.65), linewidth=0)
-        cuts = [(values, [0.0]) for values in np.moveaxis(self.decisions, -1, 0)]
-        edges = [(self.winner, np.arange(n - 1) + 0.5)]
+        jagged = [(self.winner, np.arange(n - 1) + 0.5)]
+        smooth = [(values, [0.0]) for values in self._borders()]
         self.lines_: list[QuadContourSet] = [
             ax.contour(self.xx, self.yy, values, levels=levels, colors=ink(), linewidths=1.3)
-            for values, levels in cuts or edges
+            for values, levels in (smooth if self.rivals else jagged)
         ]
         self.points_: list[PathCollection] = [
             ax.scatter(
@@ -242,6 +250,14 @@ class RegionsDisplay:
             )
         return self
 
+    def _borders(self) -> Iterator[Floats]:
+        """The preference between neighbours, seen only where one of the two is predicted."""
+        reach = [binary_dilation(self.winner == k) for k in range(len(self.class_names))]
+        for (a, b), values in self.rivals.items():
+            seen = np.ma.masked_where(~(reach[a] | reach[b]), values)
+            if (reach[a] & (self.winner == b)).any() and seen.min() < 0 < seen.max():
+                yield seen
+
 
 def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, float]:
     """The sides of an image whose pixels have their middles on the grid."""
@@ -249,17 +265,17 @@ def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, fl
     return xx[0, 0] - dx, xx[0, -1] + dx, yy[0, 0] - dy, yy[-1, 0] + dy
 
 
-def _decisions(estimator: Any, machine: Any, rows: Any, scheme: Scheme) -> NDArray[np.float64]:
+def _decisions(estimator: Any, machine: Any, rows: Any, scheme: Scheme) -> Floats:
     """A column of decision values per binary machine; none if the classifier is joint."""
     if scheme == "joint":
         return np.empty((len(rows), 0))
     if isinstance(estimator, Pipeline):
         rows = estimator[:-1].transform(rows)
     pairs = scheme == "one-versus-one"
-    if pairs:  # scikit-learn's SVC tells the votes of pairs only when asked: ask a copy
+    if pairs:  # scikit-learn's SVC needs "ovo" for the values of pairs: set it in a copy
         machine = copy(machine)
         machine.decision_function_shape = "ovo"
-    values = machine.decision_function(rows).reshape(len(rows), -1)
+    values: Floats = machine.decision_function(rows).reshape(len(rows), -1)
     n = len(machine.classes_)
     wanted = 1 if n == 2 else len(OneVersusOne(machine.classes_).pairs) if pairs else n
     if values.shape[1] != wanted:
@@ -270,16 +286,31 @@ def _decisions(estimator: Any, machine: Any, rows: Any, scheme: Scheme) -> NDArr
     return values
 
 
-def _ambiguous(
-    decisions: NDArray[np.float64], classes: NDArray[Any], scheme: Scheme
-) -> NDArray[np.bool_]:
+def _rivals(
+    estimator: Any, rows: Any, decisions: Floats, scheme: Scheme
+) -> dict[tuple[int, int], Floats]:
+    """For pairs of classes, what decides between them: of a pair's own machine, or by scores."""
+    pairs = OneVersusOne(estimator.classes_).pairs
+    if scheme == "one-versus-one" and len(pairs) > 1:
+        return dict(zip(pairs, decisions.T, strict=True))
+    if not hasattr(estimator, "decision_function"):
+        return {}
+    scores: Floats = estimator.decision_function(rows)
+    if scores.ndim == 1:  # of two classes, positive for the second
+        return {(0, 1): -scores}
+    return {(a, b): scores[:, a] - scores[:, b] for a, b in pairs}
+
+
+def _ambiguous(decisions: Floats, classes: NDArray[Any], scheme: Scheme) -> Mask:
     """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
     if scheme == "joint" or len(classes) == 2:
         return np.zeros(len(decisions), bool)
     if scheme == "one-versus-rest":
-        return np.sum(decisions > 0, axis=1) != 1
+        unclaimed: Mask = np.sum(decisions > 0, axis=1) != 1
+        return unclaimed
     votes = np.zeros((len(decisions), len(classes)), int)
     for (a, b), decision in zip(OneVersusOne(classes).pairs, decisions.T, strict=True):
         votes[:, a] += decision > 0
         votes[:, b] += decision <= 0
-    return np.sum(votes == votes.max(axis=1, keepdims=True), axis=1) > 1
+    most: Numbers = np.sum(votes == votes.max(axis=1, keepdims=True), axis=1)
+    return most > 1

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from maxmargin.hardware.arrays import Floats
+from maxmargin.plots.fitted import Fitted, table
 from maxmargin.plots.grid import feature_names, like
 from maxmargin.plots.palette import axes_or_new, class_colors, ink, paper, require_matplotlib
 
@@ -28,6 +29,9 @@ class TubeDisplay:
       :math:`0 < |\beta_i| < C`,
     - outside where :math:`|y_i - f(x_i)| > \varepsilon`: a support vector with
       :math:`|\beta_i| = C`, whose slack is the distance to the tube.
+
+    A machine that does not keep its support vectors, such as `LinearSVR`, has those of its loss:
+    the points that are not inside the tube.
 
     Use `from_estimator` to create one.
 
@@ -77,8 +81,8 @@ class TubeDisplay:
         *,
         x: NDArray[Any],
         y: NDArray[Any],
-        line: NDArray[np.float64],
-        residuals: NDArray[np.float64],
+        line: Floats,
+        residuals: Floats,
         epsilon: float,
         support: NDArray[np.integer],
         labels: tuple[str, str] = ("x", "target"),
@@ -103,12 +107,13 @@ class TubeDisplay:
         legend: bool = True,
         grid_resolution: int = 400,
     ) -> Self:
-        """Draw a fitted regressor, or a pipeline that ends in one, on its training data.
+        """Draw a fitted regressor on its training data.
 
         Parameters
         ----------
         estimator : object
-            A fitted regressor with `predict`, `support_` and `epsilon` or `epsilon_`.
+            A fitted regressor with `predict` and `epsilon` or `epsilon_` (SVR, NuSVR, LinearSVR), a
+            pipeline that ends in one, or a fitted search over either.
         X : array-like of shape (n_samples, 1)
             The data it was fitted on.
         y : array-like of shape (n_samples,)
@@ -127,27 +132,31 @@ class TubeDisplay:
         TubeDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        machine = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-        check_is_fitted(machine)
+        fitted, data = Fitted.of(estimator), table(X)
+        machine, predict = fitted.machine, fitted.estimator.predict
         epsilon = getattr(machine, "epsilon_", getattr(machine, "epsilon", None))
-        if epsilon is None or not hasattr(machine, "support_"):
+        if epsilon is None:
             raise TypeError(
-                f"{cls.__name__} draws regressors with a tube and support vectors (SVR, NuSVR); "
+                f"{cls.__name__} draws regressors with a tube (SVR, NuSVR, LinearSVR); "
                 f"{type(machine).__name__} has none."
             )
-        points, targets = np.asarray(X), column_or_1d(y)
-        if points.shape[1] != 1:
-            raise ValueError(f"{cls.__name__} draws one feature; X has {points.shape[1]}.")
+        points, targets = np.asarray(data), column_or_1d(y)
+        if points.ndim != 2 or points.shape[1] != 1:
+            raise ValueError(f"{cls.__name__} draws one feature; X has shape {points.shape}.")
+        check_consistent_length(points, targets)
+        fitted.check_rows(data, cls.__name__)
+        residuals = targets - predict(data)
+        beyond = np.abs(residuals) >= (1 - cls.resolution) * float(epsilon)
         x = points[:, 0]
         grid = np.linspace(x.min(), x.max(), grid_resolution)
         display = cls(
             x=x,
             y=targets,
-            line=np.stack([grid, estimator.predict(like(grid[:, None], X))]),
-            residuals=targets - estimator.predict(X),
+            line=np.stack([grid, predict(like(grid[:, None], data))]),
+            residuals=residuals,
             epsilon=float(epsilon),
-            support=machine.support_,
-            labels=(feature_names(X)[0] or "x", getattr(y, "name", None) or "target"),
+            support=getattr(machine, "support_", np.flatnonzero(beyond)),
+            labels=(feature_names(data)[0] or "x", getattr(y, "name", None) or "target"),
         )
         return display.plot(ax=ax, slack=slack, legend=legend)
 

@@ -1,0 +1,257 @@
+"""Pictures of a search over C and γ, and of the errors along C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Floats, Mask
+from maxmargin.plots.palette import DASHES, axes_or_new
+from maxmargin.selection.path import CPath
+from maxmargin.selection.search import Search, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class SearchDisplay:
+    """The mean score of every cell of a search, over C and γ.
+
+    The best cell is marked by a ring, the simplest one within a standard error of it by a square;
+    a line leads through the best cells of the grids that `refine` tried one after the other. Cells
+    that were not finished (stopped, dropped or failed) are crossed out.
+
+    Use `from_search` to create one.
+
+    Parameters
+    ----------
+    Cs, gammas : ndarrays, the values of the two axes; `gammas` may be one value only
+    scores : ndarray of shape (n_gammas, n_Cs), NaN where there is none
+    unfinished : mask of the same shape: cells that were tried and not finished
+    best, simple : (C, γ) of the two marked cells
+    path : ndarray of shape (n_stages, 2), the best cell after each grid
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure, where it was drawn last
+    image_ : the cells
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import SVC, tune
+    >>> from maxmargin.plots import SearchDisplay
+    >>> search = tune(SVC(), *load_iris(return_X_y=True), Cs=3, gammas=4)
+    >>> SearchDisplay.from_search(search).scores.shape
+    (4, 3)
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Floats,
+        gammas: Floats,
+        scores: Floats,
+        unfinished: Mask,
+        best: tuple[float, float],
+        simple: tuple[float, float],
+        path: Floats,
+        title: str,
+    ) -> None:
+        self.Cs, self.gammas, self.scores, self.unfinished = Cs, gammas, scores, unfinished
+        self.best, self.simple, self.path, self.title = best, simple, path, title
+
+    @classmethod
+    def from_search(cls, search: Search | Any, *, ax: Axes | None = None) -> Self:
+        """Draw a search.
+
+        Parameters
+        ----------
+        search : Search, or a fitted SVCCV or SVRCV. Of several ε each cell shows the best.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+        """
+        search = getattr(search, "search_", search)
+        cells = search.cells
+        Cs = np.unique([cell.machine.C for cell in cells])
+        gammas = np.unique([cell.gamma or np.nan for cell in cells])
+        scores, tried = (
+            np.full((len(gammas), len(Cs)), np.nan),
+            np.zeros((len(gammas), len(Cs)), bool),
+        )
+        for cell in cells:
+            row = 0 if cell.gamma is None else int(np.searchsorted(gammas, cell.gamma))
+            at = row, int(np.searchsorted(Cs, cell.machine.C))
+            tried[at] = True
+            if cell.complete:
+                scores[at] = np.fmax(scores[at], cell.mean(search.metric))
+
+        def place(number: int) -> tuple[float, float]:
+            return cells[number].machine.C, cells[number].gamma or np.nan
+
+        stages = range(max(cell.stage for cell in cells) + 1)
+        path = [best_until(search, stage) for stage in stages]
+        return cls(
+            Cs=Cs,
+            gammas=gammas,
+            scores=scores,
+            unfinished=tried & np.isnan(scores),
+            best=place(search.best_index_),
+            simple=place(search.one_standard_error_index_),
+            path=np.array([place(number) for number in path if number is not None]),
+            title=f"{search.best_score_:.4g} at {shown(search.best_params_)}",
+        ).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+            Itself.
+        """
+        self.ax_ = ax = axes_or_new(ax, self)
+        self.figure_: Figure | Any = ax.figure
+        one = len(self.gammas) == 1
+        gammas = np.array([1.0]) if one else self.gammas
+        edges = edges_of(self.Cs), edges_of(gammas)
+        self.image_ = ax.pcolormesh(*edges, self.scores, cmap="viridis")
+        self.figure_.colorbar(self.image_, ax=ax, label="mean score of the folds")
+        rows, columns = np.nonzero(self.unfinished)
+        if len(rows):
+            ax.plot(self.Cs[columns], gammas[rows], "x", color="gray", label="not finished")
+
+        def level(gamma: float | Floats) -> Any:
+            return np.ones_like(gamma) if one else gamma
+
+        if len(self.path) > 1:
+            line = level(self.path[:, 1])
+            ax.plot(
+                self.path[:, 0], line, "-", color="red", linewidth=1, label="path of the search"
+            )
+        marks: dict[str, Any] = {
+            "markerfacecolor": "none",
+            "markeredgewidth": 2,
+            "linestyle": "none",
+        }
+        simple, best = (np.array([level(g)]) for _, g in (self.simple, self.best))
+        ax.plot(
+            self.simple[:1],
+            simple,
+            "s",
+            color="orange",
+            markersize=13,
+            label="within one standard error",
+            **marks,
+        )
+        ax.plot(self.best[:1], best, "o", color="red", markersize=8, label="best", **marks)
+        ax.set(xscale="log", yscale="log", xlabel="C", ylabel="γ", title=self.title)
+        if one:
+            ax.set_yticks([])
+            ax.set_ylabel("")
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small")
+        return self
+
+
+def best_until(search: Search, stage: int) -> int | None:
+    """The number of the best cell of the grids up to a stage."""
+    known = [
+        (cell.mean(search.metric), -number)
+        for number, cell in enumerate(search.cells)
+        if cell.complete and cell.stage <= stage
+    ]
+    return -max(known)[1] if known else None
+
+
+def edges_of(values: Floats) -> Floats:
+    """Borders of cells whose middles these values are, by ratio."""
+    if len(values) == 1:
+        return np.array([values[0] / 2, values[0] * 2])
+    middle = np.sqrt(values[1:] * values[:-1])
+    return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
+
+
+class CPathDisplay:
+    """Errors and support vectors along C.
+
+    Use `from_path` to create one.
+
+    Parameters
+    ----------
+    path : CPath
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure, where it was drawn last
+    lines_ : dict of str to Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import SVC, c_path
+    >>> from maxmargin.plots import CPathDisplay
+    >>> X, y = make_moons(60, noise=0.3, random_state=0)
+    >>> display = CPathDisplay.from_path(c_path(SVC(gamma=1.0), X, y, 4))
+    >>> "leave-one-out" in display.lines_
+    True
+    """
+
+    def __init__(self, *, path: CPath) -> None:
+        self.path = path
+
+    @classmethod
+    def from_path(cls, path: CPath, *, ax: Axes | None = None) -> Self:
+        """Draw a path; see `plot`."""
+        return cls(path=path).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        CPathDisplay
+            Itself.
+        """
+        path = self.path
+        self.ax_ = ax = axes_or_new(ax, self)
+        self.figure_: Figure | Any = ax.figure
+        errors = {
+            "leave-one-out": path.loo_error,
+            "cross-validated": path.cv_error,
+            "training": path.training_error,
+            **{
+                f"bound: {name}" if name != "span" else "span estimate": v
+                for name, v in path.bounds.items()
+            },
+        }
+        known = {name: values for name, values in errors.items() if not np.isnan(values).all()}
+        self.lines_ = {
+            name: ax.plot(
+                path.Cs,
+                values,
+                linestyle=DASHES[k % len(DASHES)],
+                linewidth=3 if name == "leave-one-out" else 1.5,
+                label=name,
+            )[0]
+            for k, (name, values) in enumerate(known.items())
+        }
+        ax.set(xscale="log", xlabel="C", ylabel="error")
+        ax.grid(alpha=0.5)
+        ax.legend()
+        return self
