@@ -1,0 +1,274 @@
+"""A fitted machine as the page draws it: decision values on a grid, and what each point is to it.
+
+Arrays travel as base64 of their bytes, so that they arrive as they are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from base64 import b64encode
+from copy import copy
+from dataclasses import asdict
+from threading import Event, Lock
+from time import perf_counter
+
+import numpy as np
+
+from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
+from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
+from maxmargin.playground.machine import (
+    Estimator,
+    StoppableBlockSMO,
+    check,
+    learns,
+    recipe,
+    table,
+)
+from maxmargin.playground.message import Message, finite
+from maxmargin.playground.schema import Fit, LeaveOut, Points, Refused, Settings
+
+ON_MARGIN = 0.01  # a support vector this close to its margin is on it, as in `maxmargin.plots`
+LARGEST = 1e30  # decision value: beyond, float32 ends
+FINEST = 160  # points a side of the grid that regions are drawn on
+MOST_CUTS = 10  # boundaries of binary machines that are drawn: those of five classes
+
+# One fit of a dual machine at a time: they take all cores and end in time, and Python's warnings
+# are caught for a whole process. The other machines warn of nothing.
+_fitting = Lock()
+
+
+class Outdated(Exception):
+    """A newer request has arrived: nobody waits for this answer."""
+
+
+def fit(
+    points: Points, settings: Settings, stop: Event | None = None
+) -> tuple[Estimator, list[str]]:
+    """The fitted machine, and what the library warned of.
+
+    Examples
+    --------
+    >>> two = Points(np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([0, 1]))
+    >>> machine, notes = fit(two, Settings(kernel="linear"))
+    >>> machine.coef_.round(2), notes
+    (array([[1., 0.]]), [])
+    """
+    check(points, settings)
+    machine, stop = recipe(settings).make(), stop or Event()
+    X, y = table(points, settings)
+    caught: list[warnings.WarningMessage] = []
+    try:
+        if not MACHINES[settings.machine].dual:
+            machine.fit(X, y)
+        else:
+            machine.set_params(solver=StoppableBlockSMO(stop=stop), max_time=SECONDS, tol=TOL)
+            with _fitting, warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                machine.fit(X, y)
+            machine.set_params(solver="block", max_time=None)
+    except ValueError as error:
+        raise Refused(_sentence(str(error))) from error
+    if stop.is_set():
+        raise Outdated
+    return machine, [_sentence(str(each.message)) for each in caught]
+
+
+def answer(request: Fit, stop: Event) -> Message:
+    """The machine on the grid, at its points, with its certificate."""
+    begin = perf_counter()
+    machine, notes = fit(request.points, request.settings, stop)
+    return {
+        "field": field(machine, request.settings, request.grid),
+        "at": at_points(machine, request.points, request.settings),
+        "certificate": certificate(machine),
+        "support": len(np.unique(machine.support_)),
+        "score": score(machine, request.points, request.settings),
+        "notes": notes,
+        "milliseconds": 1e3 * (perf_counter() - begin),
+    }
+
+
+def leave_out(request: LeaveOut, stop: Event) -> Message:
+    """The machine without one point, and by how much its decision values change on the grid."""
+    all_points, _ = fit(request.points, request.settings, stop)
+    without, _ = fit(request.points.without(request.row), request.settings, stop)
+    before = values(all_points, request.settings, request.grid)
+    after = values(without, request.settings, request.grid)
+    same = before.shape == after.shape
+    return {
+        "row": request.row,
+        "field": field(without, request.settings, request.grid),
+        "change": float(np.abs(before - after).max()) if same else None,
+        "support": bool(request.row in all_points.support_),
+    }
+
+
+def grid_rows(settings: Settings, grid: int) -> Floats:
+    """The rows of the grid: along x alone for a curve, else line by line from the bottom."""
+    side = np.linspace(-HALF_WIDTH, HALF_WIDTH, grid)
+    if learns(settings) == "curve":
+        return side[:, None]
+    return np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+
+
+def values(machine: Estimator, settings: Settings, grid: int) -> Floats:
+    """f on the grid; of several classes a column per binary machine, or per class."""
+    f = decision(machine, grid_rows(settings, grid), settings)
+    if not np.all(np.abs(f) < LARGEST):
+        raise Refused(
+            "This dual has no bound: its kernel is not positive semidefinite here, and the "
+            "coefficients grow without end. Take a finite C, or another kernel"
+        )
+    return f
+
+
+def decision(machine: Estimator, rows: Floats, settings: Settings) -> Floats:
+    """f of some rows, a column per binary machine if there are several."""
+    if learns(settings) == "curve":
+        predicted: Floats = machine.predict(rows)
+        return predicted
+    if hasattr(machine, "multiclass") and len(machine.classes_) > 2 and machine.multiclass == "ovo":
+        machine = copy(machine)
+        machine.decision_function_shape = "ovo"
+    decided: Floats = machine.decision_function(rows)
+    return decided
+
+
+def field(machine: Estimator, settings: Settings, grid: int) -> Message:
+    """What is shaded: f itself, or the winning class and where the binary machines disagree."""
+    f = values(machine, settings, grid)
+    kind = learns(settings)
+    if f.ndim == 1:
+        return {"kind": kind, "grid": grid, "f": encode(f), "tube": tube(machine)}
+    cuts = f.T if hasattr(machine, "multiclass") and f.shape[1] <= MOST_CUTS else f.T[:0]
+    fine = min(2 * grid, FINEST)
+    rows = grid_rows(settings, fine)
+    each = decision(machine, rows, settings)
+    winner = machine.predict(rows).astype(np.uint8)
+    return {
+        "kind": "regions",
+        "grid": grid,
+        "fine": fine,
+        "winner": encode_bytes(winner + 128 * ambiguous(each, machine).astype(np.uint8)),
+        "cuts": [encode(cut) for cut in cuts],
+    }
+
+
+def ambiguous(decisions: Floats, machine: Estimator) -> Mask:
+    """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
+    scheme, n = getattr(machine, "multiclass", "joint"), len(machine.classes_)
+    if scheme == "joint":
+        return np.zeros(len(decisions), bool)
+    if scheme == "ovr":
+        alone: Mask = np.count_nonzero(decisions > 0, axis=1) == 1
+        return ~alone
+    votes = np.zeros((len(decisions), n), int)
+    pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
+    for (a, b), f in zip(pairs, decisions.T, strict=True):
+        votes[:, a] += f > 0
+        votes[:, b] += f <= 0
+    most = votes.max(axis=1, keepdims=True)
+    winners: Numbers = np.count_nonzero(votes == most, axis=1)
+    return winners > 1
+
+
+def tube(machine: Estimator) -> float | None:
+    """ε: given to an SVR, found by a ν-SVR; other machines have none."""
+    width = getattr(machine, "epsilon_", getattr(machine, "epsilon", None))
+    return None if width is None else float(width)
+
+
+def at_points(machine: Estimator, points: Points, settings: Settings) -> Message:
+    """α, f(x), y·f(x), slack and kind of every point; `upper` is what α may at most be.
+
+    Kinds are "margin" (free), "inside" (a margin error), "wrong" (on the wrong side) and "" for a
+    point that the machine does not need; "support" for a support vector of several machines.
+    """
+    X, y = table(points, settings)
+    alpha = np.zeros(len(y))
+    np.add.at(alpha, machine.support_, np.abs(_dense(machine.dual_coef_)).sum(axis=0))
+    f = decision(machine, X, settings)
+    needed, upper = alpha > 0, _upper(machine, alpha)
+    shared: Message = {"alpha": alpha.tolist(), "upper": upper}
+    if learns(settings) == "curve":
+        residual, width = y - f, tube(machine)
+        slack = np.maximum(np.abs(residual) - (width or 0.0), 0.0)
+        on = np.abs(np.abs(residual) - (width or 0.0)) <= ON_MARGIN
+        kinds = _named(needed & (width is not None), {"margin": on, "inside": ~on})
+        return {
+            **shared,
+            "f": f.tolist(),
+            "residual": residual.tolist(),
+            "slack": slack.tolist(),
+            "kind": kinds,
+        }
+    if learns(settings) == "region":
+        slack, on = np.maximum(-f, 0.0), np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12)
+        kinds = _named(needed, {"margin": on, "wrong": ~on})
+        return {**shared, "f": f.tolist(), "slack": slack.tolist(), "kind": kinds}
+    if f.ndim == 1:
+        margins = np.where(y == machine.classes_[1], f, -f)
+        slack, on = np.maximum(1.0 - margins, 0.0), np.abs(margins - 1) <= ON_MARGIN
+        kinds = _named(needed, {"margin": on, "inside": ~on & (margins > 0), "wrong": ~on})
+        return {
+            **shared,
+            "f": f.tolist(),
+            "margin": margins.tolist(),
+            "slack": slack.tolist(),
+            "kind": kinds,
+        }
+    right = machine.predict(X) == y
+    return {**shared, "upper": None, "kind": _named(needed, {"support": right, "wrong": ~right})}
+
+
+def certificate(machine: Estimator) -> Message | None:
+    """The proof, if it is a machine that has one."""
+    proof = getattr(machine, "certificate_", None)
+    if proof is None:
+        return None
+    fields = asdict(proof) | {"status": proof.status.value}
+    return {
+        key: finite(value) if isinstance(value, float) else value for key, value in fields.items()
+    }
+
+
+def score(machine: Estimator, points: Points, settings: Settings) -> Message | None:
+    """How well it does on the points it was trained on, in the words of its task."""
+    X, y = table(points, settings)
+    kind = learns(settings)
+    if kind == "region":
+        return {"name": "inside", "value": float(np.mean(machine.predict(X) > 0))}
+    return {"name": "R²" if kind == "curve" else "accuracy", "value": float(machine.score(X, y))}
+
+
+def encode(values: Floats) -> str:
+    """As float32."""
+    return b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()
+
+
+def encode_bytes(values: Numbers) -> str:
+    """As bytes."""
+    return b64encode(np.ascontiguousarray(values, np.uint8).tobytes()).decode()
+
+
+def _dense(coef: Data) -> Floats:
+    return coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
+
+
+def _upper(machine: Estimator, alpha: Floats) -> float | None:
+    """C, where α is bounded by one."""
+    C = getattr(machine, "C", None)
+    if C is None:
+        return float(alpha.max()) or None
+    return float(C) if np.isfinite(C) else None
+
+
+def _named(needed: Mask, kinds: dict[str, Mask]) -> list[str]:
+    """The first kind that holds, for every point that is needed."""
+    names = np.select([needed & where for where in kinds.values()], list(kinds), default="")
+    return list(map(str, names))
+
+
+def _sentence(text: str) -> str:
+    """The library's message without what only a programmer can do about it."""
+    return text if len(text) <= 400 else f"{text[:397]}..."

@@ -1,0 +1,39 @@
+// The layers of the picture: switches that are its legend too.
+
+import { panel, toggle } from "./controls.js";
+import { s } from "./dom.js";
+import { MARKS } from "./points.js";
+import { LAYERS } from "./store.js";
+
+const SIGNS = {
+  shade: ["rect", { x: -2.4, y: -2.4, width: 4.8, height: 4.8, class: "sign-shade" }],
+  boundary: ["path", { d: "M-3 2C-1-3 1 3 3-2", class: "sign-line" }],
+  margins: ["path", { d: "M-3 2C-1-3 1 3 3-2", class: "sign-line sign-dash" }],
+  support: ["path", { d: MARKS.margin, class: "sign-line" }],
+  slack: ["path", { d: "M-2.5 2.5L2.5-2.5", class: "sign-line sign-thin" }],
+  ambiguous: ["path", { d: "M-3 0L0-3M-3 3L3-3M0 3L3 0", class: "sign-line sign-thin" }],
+  size: ["path", { d: "M-2.4 1.2m-.6 0a.6.6 0 1 0 1.2 0a.6.6 0 1 0-1.2 0M1.4 0m-1.6 0a1.6 1.6 0 1 0 3.2 0a1.6 1.6 0 1 0-3.2 0", class: "sign-fill" }],
+};
+
+const KINDS = { margin: "on the margin", inside: "inside it", wrong: "wrong side" };
+
+export function layersPanel({ store }) {
+  const switches = Object.entries(LAYERS).map(([name, label]) => {
+    const [tag, attributes] = SIGNS[name];
+    const sign = s("svg", { viewBox: "-3.4 -3.4 6.8 6.8", class: "sign", "aria-hidden": "true" }, s(tag, attributes));
+    const change = (on) => store.set({ layers: { ...store.state.layers, [name]: on } });
+    return [name, toggle(`layer-${name}`, label, change, sign)];
+  });
+  const legend = s("svg", { viewBox: "0 0 252 16", class: "legend", role: "img",
+    "aria-label": "Marks: a ring is on the margin, a diamond inside it, a cross on the wrong side" },
+    Object.entries(KINDS).map(([kind, words], i) => [
+      s("path", { d: MARKS[kind], transform: `translate(${9 + 92 * i - (i === 2 ? 16 : 0)} 8) scale(2.6)`, class: "mark" }),
+      s("text", { x: 19 + 92 * i - (i === 2 ? 16 : 0), y: 12 }, words)]).flat());
+  const element = panel("layers", "Layers", switches.map(([, each]) => each.element), legend);
+  return {
+    element,
+    update({ layers }) {
+      for (const [name, each] of switches) each.set(layers[name]);
+    },
+  };
+}
