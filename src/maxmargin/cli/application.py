@@ -1,0 +1,133 @@
+"""The command as a whole: its name, its version, how it ends.
+
+==========  ==========================================================================
+exit code   meaning
+==========  ==========================================================================
+0           done
+1           cannot be done: the data, the model file or this computer (the reason is said)
+2           wrong use: an option, a value or a combination of options
+3           done, but not proved: the solver stopped before `tol`, or a proof does not hold
+130         stopped by Ctrl-C
+141         nobody reads the output any more (`maxmargin … | head`)
+==========  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from maxmargin import __version__
+
+REFUSED, WRONG_USE, NOT_PROVED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
+# What a command may fail with that is not a mistake of ours: said in a line, without a traceback.
+EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError, RecursionError)
+
+
+class Commands(TyperGroup):
+    """The commands; errors, warnings, Ctrl-C and broken pipes end each of them alike."""
+
+    def invoke(self, ctx: Any) -> object:
+        with ending_well():
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+
+
+@contextmanager
+def ending_well() -> Iterator[None]:
+    """End with a message of a line or two and an exit code, not with a traceback."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("once")
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        warnings.showwarning = say_warning
+        try:
+            yield
+        except BrokenPipeError:
+            # The interpreter flushes standard output once more at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        except KeyboardInterrupt:
+            say("Stopped by Ctrl-C.", style="yellow")
+            raise typer.Exit(INTERRUPTED) from None
+        except EXPECTED as error:
+            raise refusal(_sentence(error)) from error
+
+
+def refusal(message: str) -> typer.Exit:
+    """Say the reason; returns the exception to raise."""
+    say(message, style="red")
+    return typer.Exit(REFUSED)
+
+
+def say(message: str, style: str | None = None) -> None:
+    """A line on standard error, where it does not disturb what a program reads."""
+    Console(stderr=True).print(message, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def say_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning without the place in our code it came from."""
+    say(f"Warning: {' '.join(str(message).split())}", style="yellow")
+
+
+def _sentence(error: BaseException) -> str:
+    """The message of an error in at most two lines."""
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory. {error}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return "\n".join(lines[:2]) or type(error).__name__
+
+
+def examples(*commands: str) -> str:
+    """The end of a command's help."""
+    return "\n\n".join(["[bold]Examples[/bold]", *(f"  {command}" for command in commands)])
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog=examples(
+        "maxmargin train iris.csv --holdout 0.2",
+        "maxmargin predict iris.maxmargin new.csv",
+        "maxmargin --install-completion",
+    ),
+)
+
+
+def _print_version(show: bool) -> None:
+    if show:
+        typer.echo(f"maxmargin {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Kernel machines: exact, certified, fast, and readable.
+
+    Exit codes: 0 done, 1 cannot be done, 2 wrong use, 3 done but not proved, 130 Ctrl-C.
+    """

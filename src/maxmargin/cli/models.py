@@ -1,0 +1,52 @@
+"""A model file opened for use, and rows read as that model needs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from maxmargin.io import load, read_document
+from maxmargin.io.columns import machine_of, schema_of
+from maxmargin.io.rows import Reading, Rows
+from maxmargin.io.tables import read_rows
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted model and what was noted of its training.
+
+    Attributes
+    ----------
+    path : of its file
+    estimator : pipeline or machine
+    notes : name of the target, and more
+    """
+
+    path: Path
+    estimator: BaseEstimator
+    notes: dict[str, Any]
+
+    @property
+    def machine(self) -> BaseEstimator:
+        """The machine itself, without its preprocessing."""
+        return machine_of(self.estimator)
+
+    def rows(self, data: str, how: Reading) -> Rows:
+        """Rows of a file with the columns that the model was trained on.
+
+        The target is the column it was trained with, if the file has it.
+        """
+        target = str(self.notes.get("target", ""))
+        schema = schema_of(self.estimator)
+        return read_rows(data, replace(how, schema=schema, trained_target=target))
+
+
+def open_model(path: Path) -> Model:
+    """Read a model file."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such model file")
+    document = read_document(path)
+    return Model(path, load(path), document.get("notes", {}))

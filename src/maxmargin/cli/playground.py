@@ -1,0 +1,36 @@
+"""`maxmargin playground`: the page where points are drawn."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from maxmargin.cli import options as o
+from maxmargin.cli.application import app, examples, refusal
+from maxmargin.cli.report import print_json
+
+
+@app.command(epilog=examples("maxmargin playground", "maxmargin playground --port 9000"))
+def playground(
+    port: Annotated[
+        int | None, typer.Option(help="Port to serve at; 8765 or a free one by default.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    as_json: o.Json = False,
+) -> None:
+    """Draw points, watch a machine learn them, step through its solver."""
+    missing = [name for name in ("starlette", "uvicorn", "websockets") if not find_spec(name)]
+    if missing:
+        raise refusal(
+            f"maxmargin playground needs {' and '.join(missing)}. Install what it needs with: "
+            "pip install 'maxmargin[playground]'"
+        )
+    from maxmargin.playground.server import serve
+
+    serve(port, browser=browser, say=_json_line if as_json else typer.echo)
+
+
+def _json_line(message: str) -> None:
+    print_json({"message": message})

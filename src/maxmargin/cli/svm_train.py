@@ -1,0 +1,243 @@
+"""`maxmargin svm-train`: LIBSVM's program, with its options, output and files.
+
+The answers are those of LIBSVM up to its tolerance; `tol` is kept here in every case. Two things
+differ: folds of -v are drawn by another generator, and -b 1 of a regressor is not offered.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+
+from maxmargin import machines
+from maxmargin.cli.application import app
+from maxmargin.hardware.arrays import Data, Floats, Labels
+from maxmargin.io import save_libsvm
+from maxmargin.io.libsvm_text import read_libsvm
+from maxmargin.io.sources import DataFileError, open_source
+
+TYPES = ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR")
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+RAW = {"allow_extra_args": True, "ignore_unknown_options": True}
+DENSE = 0.3  # share of entries above which dense rows are faster
+
+USAGE = """\
+Usage: svm-train [options] training_set_file [model_file]
+options:
+-s svm_type : 0 C-SVC (default), 1 nu-SVC, 2 one-class SVM, 3 epsilon-SVR, 4 nu-SVR
+-t kernel_type : 0 linear, 1 polynomial, 2 radial basis function (default), 3 sigmoid,
+    4 precomputed kernel (kernel values in training_set_file)
+-d degree : of the polynomial kernel (default 3)
+-g gamma : of the kernel (default 1/num_features)
+-r coef0 : of the kernel (default 0)
+-c cost : C of C-SVC, epsilon-SVR and nu-SVR (default 1)
+-n nu : of nu-SVC, one-class SVM and nu-SVR (default 0.5)
+-p epsilon : of epsilon-SVR (default 0.1)
+-m cachesize : memory for kernel values in MB (default 100)
+-e epsilon : tolerance (default 0.001)
+-h shrinking : accepted
+-b probability_estimates : 0 or 1 (default 0)
+-wi weight : C of class i is weight*C, for C-SVC (default 1)
+-v n : n-fold cross validation
+-q : quiet"""
+
+
+class LibsvmUsage(Exception):
+    """Wrong options of one of LIBSVM's programs: a message and its usage."""
+
+
+@dataclass
+class Settings:
+    """What the options of svm-train say."""
+
+    kind: int = 0
+    kernel: int = 2
+    values: dict[str, float] = field(default_factory=dict)
+    weights: dict[int, float] = field(default_factory=dict)
+    folds: int = 0
+    quiet: bool = False
+    files: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, arguments: Sequence[str]) -> Settings:
+        """As LIBSVM reads them: options with a value each, then files."""
+        found, rest = cls(), list(arguments)
+        while rest and rest[0].startswith("-"):
+            option = rest.pop(0)
+            if option == "-q":
+                found.quiet = True
+                continue
+            if not rest or option[1:2] not in set("stdgrncmephbvw"):
+                raise LibsvmUsage(f"Unknown option: {option}" if rest else "")
+            found._set(option[1:2], option[2:], number(option, rest.pop(0)))
+        if not 1 <= len(rest) <= 2:
+            raise LibsvmUsage("")
+        found.files = rest
+        return found
+
+    def _set(self, letter: str, label: str, value: float) -> None:
+        if letter == "s":
+            self.kind = int(value)
+        elif letter == "t":
+            self.kernel = int(value)
+        elif letter == "w":
+            self.weights[int(label)] = value
+        elif letter == "v":
+            self.folds = int(value)
+            if self.folds < 2:
+                raise LibsvmUsage("n-fold cross validation: n must >= 2")
+        else:
+            self.values[letter] = value
+        if not (0 <= self.kind < len(TYPES) and 0 <= self.kernel < len(KERNELS)):
+            raise LibsvmUsage("unknown svm type" if letter == "s" else "unknown kernel type")
+
+    def machine(self) -> BaseEstimator:
+        """The machine of ours that they mean."""
+        name, value = TYPES[self.kind], self.values.get
+        options: dict[str, Any] = {
+            "kernel": KERNELS[self.kernel],
+            "degree": int(value("d", 3)),
+            "gamma": value("g", 0.0) or "auto",
+            "coef0": value("r", 0.0),
+            "tol": value("e", 1e-3),
+            "cache_size": value("m", 100.0),
+        }
+        every: dict[str, dict[str, Any]] = {
+            "SVC": {"C": value("c", 1.0), "class_weight": self.weights or None},
+            "NuSVC": {"nu": value("n", 0.5)},
+            "OneClassSVM": {"nu": value("n", 0.5)},
+            "SVR": {"C": value("c", 1.0), "epsilon": value("p", 0.1)},
+            "NuSVR": {"C": value("c", 1.0), "nu": value("n", 0.5)},
+        }
+        own = every[name]
+        if name in ("SVC", "NuSVC"):
+            own |= {"probability": bool(value("b", 0)), "random_state": 0}
+        machine: BaseEstimator = getattr(machines, name)(**options, **own)
+        return machine
+
+
+def number(option: str, value: str) -> float:
+    """The value of an option."""
+    try:
+        return float(value)
+    except ValueError:
+        raise LibsvmUsage(f"{option} needs a number, not {value!r}") from None
+
+
+@app.command("svm-train", context_settings=RAW)
+def svm_train(ctx: typer.Context) -> None:
+    """LIBSVM's svm-train: its options, output and model files."""
+    try:
+        settings = Settings.of(ctx.args)
+    except LibsvmUsage as wrong:
+        raise usage(wrong, USAGE) from wrong
+    X, y = problem(settings.files[0], precomputed=settings.kernel == 4)
+    machine = settings.machine()
+    if settings.values.get("b") and is_regressor(machine):
+        typer.echo("-b 1 is for classification only here; the model has no sigma", err=True)
+    if settings.folds:
+        cross_validate(machine, X, y, settings.folds)
+        return
+    machine.fit(X, y)
+    if not settings.quiet:
+        for line in training_log(machine, y):
+            typer.echo(line)
+    name = Path(settings.files[0]).name + ".model"
+    save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name)
+
+
+def usage(wrong: Exception, text: str) -> typer.Exit:
+    """Say what is wrong, and how to do it."""
+    if str(wrong):
+        typer.echo(str(wrong), err=True)
+    typer.echo(text)
+    return typer.Exit(1)
+
+
+def problem(name: str, *, precomputed: bool) -> tuple[Data, Labels]:
+    """Rows and labels; of a precomputed kernel its values, without the serial numbers."""
+    try:
+        X, y = read_libsvm(open_source(name), zero_based=precomputed)
+    except DataFileError as error:
+        missing = "there is no such file" in str(error)
+        message = f"can't open input file {name}" if missing else f"Wrong input format: {error}"
+        typer.echo(message, err=True)
+        raise typer.Exit(1) from error
+    if precomputed:
+        return X.toarray()[:, 1:], y
+    return (X.toarray() if X.nnz > DENSE * X.shape[0] * X.shape[1] else X), y
+
+
+def cross_validate(machine: BaseEstimator, X: Data, y: Floats, folds: int) -> None:
+    """Accuracy, or the errors of a regressor, over held-out folds."""
+    folds = min(folds, len(y))
+    if is_classifier(machine):
+        least = int(np.unique(y, return_counts=True)[1].min())
+        kind = StratifiedKFold if least >= folds else KFold
+        machine = machine.set_params(probability=False)
+    else:
+        kind = KFold
+    cut = kind(folds, shuffle=True, random_state=0)
+    predicted = cross_val_predict(machine, X, y, cv=cut)
+    if is_regressor(machine):
+        typer.echo(f"Cross Validation Mean squared error = {np.mean((predicted - y) ** 2):g}")
+        typer.echo(
+            f"Cross Validation Squared correlation coefficient = {correlation(predicted, y):g}"
+        )
+    else:
+        typer.echo(f"Cross Validation Accuracy = {100 * np.mean(predicted == y):g}%")
+
+
+def correlation(predicted: Floats, y: Floats) -> float:
+    """Squared coefficient of correlation."""
+    with np.errstate(invalid="ignore"):
+        return float(np.corrcoef(predicted, y)[0, 1] ** 2)
+
+
+def training_log(machine: Any, y: Floats) -> Iterator[str]:
+    """What LIBSVM prints of each problem, and how many support vectors there are in all."""
+    classes = machine.classes_ if is_classifier(machine) else np.zeros(1)
+    counts = [int(np.sum(y == each)) for each in classes]
+    pairs = [*combinations(range(len(classes)), 2)] or [(0, 0)]
+    scales = getattr(machine, "_rho_", np.ones(len(pairs)))  # of NuSVC, whose β was divided by ρ
+    for pair, proof, scale, offset in zip(
+        pairs, machine.certificates_, scales, machine.intercept_, strict=True
+    ):
+        beta, bounds = _coefficients(machine, pair)
+        yield "*"
+        yield f"optimization finished, #iter = {proof.n_iter}"
+        rows = counts[pair[0]] + counts[pair[1]] if is_classifier(machine) else len(y)
+        if type(machine).__name__ in ("SVC", "SVR") and np.ptp(bounds) == 0:
+            yield f"nu = {np.abs(beta).sum() / (bounds[0] * rows):f}"
+        if hasattr(machine, "_rho_"):
+            yield f"C = {1 / scale:f}"
+        yield f"obj = {-proof.dual / scale**2:f}, rho = {-offset:f}"
+        at_bound = int(np.sum(np.abs(beta) * scale >= (1 - 1e-12) * bounds))
+        yield f"nSV = {np.count_nonzero(beta)}, nBSV = {at_bound}"
+    if is_classifier(machine):
+        yield f"Total nSV = {len(machine.support_)}"
+
+
+def _coefficients(machine: Any, pair: tuple[int, int]) -> tuple[Floats, Floats]:
+    """β of the support vectors of one problem, and their bounds."""
+    coef, bounds = machine._dense_dual_coef(), machine._bounds_[machine.support_]
+    if not is_classifier(machine):
+        return coef[0], bounds
+    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    first, second = (slice(ends[each], ends[each + 1]) for each in pair)
+    beta = np.concatenate([coef[pair[1] - 1, first], coef[pair[0], second]])
+    return beta, np.concatenate([bounds[first], bounds[second]])
+
+
+def main() -> None:
+    """The program `maxmargin-svm-train`: for scripts that need one file to run, as grid.py does."""
+    app(["svm-train", *sys.argv[1:]], prog_name="maxmargin")

@@ -1,0 +1,273 @@
+"""`maxmargin train`: from a file of rows to a model file, with its proof."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from sklearn.base import BaseEstimator
+
+from maxmargin.cli import machine_options as m
+from maxmargin.cli import options as o
+from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, examples, say
+from maxmargin.cli.outcome import Outcome
+from maxmargin.cli.report import seconds_words
+from maxmargin.hardware.arrays import Data
+from maxmargin.io import save
+from maxmargin.io.columns import machine_of, prepared, schema_of
+from maxmargin.io.rows import Reading, Rows
+from maxmargin.io.tables import read_rows
+from maxmargin.problem import Status
+from maxmargin.selection import Search
+from maxmargin.selection import tune as search_over
+
+
+@app.command(
+    epilog=examples(
+        "maxmargin train iris.csv --target species --holdout 0.2",
+        "maxmargin train houses.parquet --machine svr --C 10 --test more.parquet",
+        "maxmargin train heart_scale --kernel linear --model heart.maxmargin",
+        "zcat log.csv.gz | maxmargin train - --machine oneclass --nu 0.05 --model log.maxmargin",
+    )
+)
+def train(
+    data: o.DataFile,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Where to save it; by default DATA's name with .maxmargin, here."),
+    ] = None,
+    machine: m.MachineName = None,
+    kernel: m.Kernel = None,
+    C: m.C = None,
+    gamma: m.Gamma = None,
+    degree: m.Degree = None,
+    coef0: m.Coef0 = None,
+    nu: m.Nu = None,
+    epsilon: m.Epsilon = None,
+    balanced: m.Balanced = False,
+    probability: m.Probability = False,
+    approximation: m.Approximate = None,
+    components: m.Components = None,
+    solver: m.SolverName = None,
+    tol: m.Tol = None,
+    max_time: m.MaxTime = None,
+    max_iter: m.MaxIter = None,
+    jobs: m.Jobs = None,
+    seed: m.Seed = 0,
+    target: o.Target = None,
+    header: o.Header = None,
+    drop: o.Drop = None,
+    text: o.Text = None,
+    zero_based: o.ZeroBased = False,
+    scale: Annotated[
+        bool,
+        typer.Option(
+            help="Standardise dense columns of numbers; the model keeps how.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = True,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Rows to test on.", rich_help_panel=o.DATA)
+    ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the rows to test on instead of training on them.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = None,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune",
+            help="Choose C and γ by cross-validation first (svc, svr).",
+            rich_help_panel=o.MACHINE,
+        ),
+    ] = False,
+    keep_partial: Annotated[
+        bool, typer.Option("--keep-partial", help="Save the model so far on Ctrl-C.")
+    ] = False,
+    as_json: o.Json = False,
+) -> None:
+    """Train a machine on a file, prove it, test it, save it.
+
+    Columns of text become one column for each of their values, dense numbers are standardised; the
+    model file keeps both. Ctrl-C stops; with --keep-partial the model so far is saved.
+    """
+    place = model or default_place(data)
+    reading = Reading(target, machine != "oneclass", header, drop or (), text or (), zero_based)
+    given = {
+        "kernel": kernel,
+        "C": C,
+        "gamma": gamma,
+        "degree": degree,
+        "coef0": coef0,
+        "nu": nu,
+        "epsilon": epsilon,
+        "class_weight": "balanced" if balanced else None,
+        "probability": probability or None,
+        "approximation": approximation,
+        "n_components": components,
+        "solver": solver,
+        "tol": tol,
+        "max_time": max_time,
+        "max_iter": max_iter,
+        "n_jobs": jobs,
+    }
+    if test is not None and holdout is not None:
+        raise m.wrong("--test and --holdout both say what to test on; give one of them")
+    if tune and (C is not None or gamma is not None):
+        raise m.wrong("--tune chooses C and γ: leave out --C and --gamma")
+    if machine is not None:
+        m.built(machine, given)  # refuses a wrong combination before any data are read
+    rows, took = read_telling(data, reading)
+    name = machine or m.suited(rows.y)
+    shown, hidden = parts(rows, name, holdout, seed)
+    estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale)
+    if not as_json:
+        say(preparation(shown, name, estimator))
+    if tune:
+        tell_chosen(choose(estimator, shown, jobs), as_json)
+    fitted = fit(estimator, shown)
+    if test is not None:
+        hidden = read_rows(
+            test, replace(reading, text=(), schema=schema_of(fitted), trained_target=rows.target)
+        )
+    outcome = Outcome(fitted, shown, hidden, took, place)
+    stopped = machine_of(fitted).certificate_.status is Status.INTERRUPTED
+    if not stopped or keep_partial:
+        notes = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
+        save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
+    outcome.tell(as_json, saved=not stopped or keep_partial)
+    if stopped:
+        raise typer.Exit(INTERRUPTED)
+    if machine_of(fitted).certificate_.status is not Status.CONVERGED:
+        raise typer.Exit(NOT_PROVED)
+
+
+def default_place(data: str) -> Path:
+    """The name of the data, in the current folder, with our suffix."""
+    if data == "-":
+        raise m.wrong("data from standard input have no name: say where to save with --model")
+    name = Path(data).name
+    for suffix in (".gz", ".bz2", ".xz"):
+        name = name.removesuffix(suffix)
+    return Path(Path(name).stem + ".maxmargin")
+
+
+def read_telling(data: str, reading: Reading) -> tuple[Rows, float]:
+    """The rows, and the seconds that reading took."""
+    began = perf_counter()
+    return read_rows(data, reading), perf_counter() - began
+
+
+def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows, Rows | None]:
+    """Rows to train on and rows to test on; and a target that can be learned."""
+    if name in m.REGRESSORS and rows.y is not None and rows.y.dtype.kind not in "fiu":
+        raise rows.error(
+            f"the target {rows.target!r} is text, but {name} learns numbers; a classifier: "
+            "--machine svc"
+        )
+    if name in m.CLASSIFIERS and rows.y is not None and rows.y.dtype.kind == "f":
+        raise rows.error(
+            f"the target {rows.target!r} has fractions, but {name} learns classes; a regressor: "
+            "--machine svr"
+        )
+    if name != "oneclass":
+        y = rows.targets
+        if len(np.unique(y)) < 2:
+            raise rows.error(
+                f"the target {rows.target!r} is always {y[0]}: there is nothing to learn"
+            )
+    if holdout is None:
+        return rows, None
+    if not 0 < holdout < 1:
+        raise m.wrong(f"--holdout is a share of the rows between 0 and 1, not {holdout}")
+    from sklearn.model_selection import train_test_split
+
+    numbers = np.arange(rows.shape[0])
+    classes = rows.y if name in m.CLASSIFIERS else None
+    try:
+        shown, hidden = train_test_split(
+            numbers, test_size=holdout, random_state=seed, stratify=classes
+        )
+    except ValueError as error:
+        raise rows.error(f"cannot be split by --holdout {holdout}: {error}") from error
+    return rows.take(np.sort(shown)), rows.take(np.sort(hidden))
+
+
+def choose(estimator: BaseEstimator, rows: Rows, jobs: int | None) -> Search:
+    """Set C and γ to the best of a search; what was given stays out of it."""
+    machine = machine_of(estimator)
+    if type(machine).__name__ not in ("SVC", "SVR"):
+        raise m.wrong("--tune chooses C and γ of svc and svr")
+    search = search_over(
+        machine,
+        transformed(estimator, rows),
+        rows.targets,
+        n_jobs=jobs,
+        refit=False,
+        verbose=int(sys.stderr.isatty()),
+    )
+    if search.status == "interrupted":
+        raise KeyboardInterrupt
+    machine.set_params(**search.best_params_)
+    return search
+
+
+def tell_chosen(search: Search, as_json: bool) -> None:
+    """What the search found, in a line."""
+    if not as_json:
+        best = ", ".join(f"{name} = {value:.4g}" for name, value in search.best_params_.items())
+        say(
+            f"tuned: {best}, cross-validated score {search.best_score_:.4f} "
+            f"({len(search.cells)} cells in {seconds_words(search.search_time_)})"
+        )
+
+
+def transformed(estimator: Any, rows: Rows) -> Data:
+    """X as the machine behind the preprocessing sees it, fitted to these rows."""
+    if estimator is machine_of(estimator):
+        return rows.X if rows.names is None else np.asarray(rows.X)
+    X: Data = estimator[:-1].fit_transform(rows.X)
+    return X
+
+
+def fit(estimator: BaseEstimator, rows: Rows) -> BaseEstimator:
+    """Fit, with a live view if standard error is a terminal; Ctrl-C leaves the model so far."""
+    machine_of(estimator).set_params(verbose=int(sys.stderr.isatty()))
+    try:
+        estimator.fit(rows.X, rows.y)
+    except KeyboardInterrupt:
+        if not hasattr(machine_of(estimator), "certificate_"):
+            raise  # before the solver had begun
+    machine_of(estimator).set_params(verbose=False)
+    return estimator
+
+
+def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
+    """What will be trained on what, in a line or two."""
+    n, d = rows.shape
+    lines = [f"{rows.source}: {n:,} rows, {d:,} features"]
+    if rows.y is not None and name != "oneclass":
+        lines[0] += f", target {rows.target!r}"
+        if name in m.CLASSIFIERS:
+            lines[0] += f" with {len(np.unique(rows.y))} classes"
+    done = []
+    steps = getattr(estimator, "named_steps", {})
+    if "scale" in steps:
+        done.append("numbers standardised (--no-scale to leave them)")
+    if "columns" in steps:
+        if len(rows.text) < d:
+            scaled = steps["columns"].transformers[0][1] != "passthrough"
+            done.append("numbers standardised (--no-scale to leave them)" if scaled else "")
+        done.append(f"one column for each value of {', '.join(rows.text)}")
+    if any(done):
+        lines.append("; ".join(filter(None, done)))
+    return "\n".join(lines)
