@@ -8,6 +8,8 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
+import naive
+
 KERNELS = {
     "linear": lambda x, z, gamma, coef0, degree: x @ z,
     "poly": lambda x, z, gamma, coef0, degree: (gamma * (x @ z) + coef0) ** degree,
@@ -101,6 +103,44 @@ def svr_optimum(K, y, epsilon, C, *, fit_intercept=True):
     total = [0.0] if fit_intercept else ()
     x = quadratic_program(P, q, np.zeros(2 * n), np.full(2 * n, float(C)), A, total)
     return svr_dual(K, x[:n] - x[n:], y, epsilon)
+
+
+def l1_optimum(X, y, C, *, fit_intercept=True):
+    """The largest dual value of the ℓ₁ machine: over β and z = Xᵀβ, |z_j| ≤ 1."""
+    n, d = X.shape
+    far = np.full(n, np.inf)  # β_i is not bounded on its side
+    P = np.diag(np.concatenate([1 / (2 * C), np.zeros(d)]))
+    A = np.hstack([X.T, -np.eye(d)])
+    if fit_intercept:
+        A = np.vstack([A, np.concatenate([np.ones(n), np.zeros(d)])])
+    lower, upper = np.where(y > 0, 0, -far), np.where(y > 0, far, 0)
+    x = quadratic_program(
+        P,
+        np.concatenate([-y, np.zeros(d)]),
+        np.concatenate([lower, -np.ones(d)]),
+        np.concatenate([upper, np.ones(d)]),
+        A,
+        np.zeros(len(A)),
+    )
+    return naive.l1_dual(y, C, x[:n])
+
+
+def crammer_singer_optimum(X, labels, C, *, fit_intercept=True):
+    """The largest dual value of Crammer and Singer's machine."""
+    n, k = len(labels), max(labels) + 1
+    own = np.arange(k) == labels[:, None]
+    A = np.kron(np.eye(n), np.ones(k))
+    if fit_intercept:
+        A = np.vstack([A, np.kron(np.ones(n), np.eye(k))[1:]])  # the last follows from the others
+    x = quadratic_program(
+        np.kron(X @ X.T, np.eye(k)),
+        (~own).astype(float).ravel(),
+        np.where(own, 0, -C[:, None]).ravel(),
+        np.where(own, C[:, None], 0).ravel(),
+        A,
+        np.zeros(len(A)),
+    )
+    return naive.crammer_singer_dual(X, labels, x.reshape(n, k))
 
 
 def nu_svc_primal(K, beta, sign, b, rho, nu, weight):

@@ -1,4 +1,9 @@
-"""Every problem and every solver, once: tests run over both lists."""
+"""Every problem and every solver, once: tests run over both lists.
+
+There are three families: solvers of the dual problem, given its Gram matrix; the same on explicit
+features; and solvers of the linear machines, given the rows. Each solver meets every problem of
+its family.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,17 +12,26 @@ import numpy as np
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_circles, make_moons, make_regression
 
+from linear_problems import LINEAR_PROBLEMS, LinearCase
+from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, nu_svr, one_class
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from maxmargin.problem import DualProblem
+from maxmargin.problem import DualProblem, LinearProblem
 from maxmargin.solvers import (
+    SGD,
+    Automatic,
+    BlockInteriorPoint,
     BlockSMO,
     Chunking,
     CoordinateDescent,
     Decomposition,
+    DualCoordinateDescent,
+    FeatureNewton,
     InteriorPoint,
+    LinearInteriorPoint,
     MaximalViolatingPairSMO,
+    Newton,
     PlattSMO,
     RandomPairSMO,
     SecondOrderSMO,
@@ -30,6 +44,7 @@ TOL = 1e-7
 # Solvers that reach the optimum of every problem they take.
 EXACT: dict[str, Solver] = {
     "block": BlockSMO(tol=TOL),
+    "block-interior-point": BlockInteriorPoint(tol=TOL),
     "second-order": SecondOrderSMO(tol=TOL),
     "maximal-violating-pair": MaximalViolatingPairSMO(tol=TOL),
     "platt": PlattSMO(tol=TOL),
@@ -43,8 +58,16 @@ EXACT: dict[str, Solver] = {
 # Solvers that may stop before it, and say so; they are given patience enough for easy problems.
 SIMPLE: dict[str, Solver] = {
     "simplified": SimplifiedSMO(tol=1e-5, max_passes=30),
-    "random-pair": RandomPairSMO(tol=1e-5, max_passes=100),
+    "random-pair": RandomPairSMO(tol=1e-5),
 }
+FEATURE_EXACT: dict[str, Solver] = {"features: newton": FeatureNewton(tol=TOL)}
+LINEAR_EXACT: dict[str, Solver] = {
+    "linear: auto": Automatic(tol=TOL),
+    "linear: dual": DualCoordinateDescent(tol=TOL, max_iter=-1),
+    "linear: interior-point": LinearInteriorPoint(tol=TOL),
+    "linear: newton": Newton(tol=TOL),
+}
+LINEAR_SIMPLE: dict[str, Solver] = {"linear: sgd": SGD(tol=0.02)}
 
 
 @dataclass(frozen=True)
@@ -58,10 +81,36 @@ class Case:
     def problem(self) -> DualProblem:
         return self.make()[0]
 
-    def gram(self) -> Gram:
+    def matrix(self) -> Gram | FeatureGram:
         """A fresh one: nothing cached, nothing counted."""
         _, kernel, X = self.make()
         return Gram(kernel, X)
+
+    def as_dual(self) -> tuple[DualProblem, Gram]:
+        """The same as a dual problem that a general solver takes."""
+        return self.problem, self.matrix()
+
+    def variables(self, beta: np.ndarray) -> np.ndarray:
+        """β of the problem as β of that dual problem."""
+        return beta
+
+
+class Squares:
+    """φ(x) = (x, x², 1)."""
+
+    def transform(self, X) -> np.ndarray:
+        X = X.toarray() if sparse.issparse(X) else X
+        return np.hstack([X, X**2, np.ones((len(X), 1))])
+
+
+class FeatureCase(Case):
+    """The same problem with φ(x)ᵀφ(z) in the kernel's place, given by φ."""
+
+    def matrix(self) -> FeatureGram:
+        return FeatureGram(Linear(), self.make()[2], Squares())
+
+    def as_dual(self) -> tuple[DualProblem, Gram]:
+        return self.problem, Gram(Linear(), Squares().transform(self.make()[2]))
 
 
 def blobs(n=60, spread=1.0):
@@ -137,6 +186,11 @@ def sparse_rows():
     return problem, kernel, sparse.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))
 
 
+def rows_of_zeros():
+    """K = 0: every β has the same quadratic term."""
+    return c_svc(np.array([1, 1, -1]), 1.0), Linear(), np.zeros((3, 2))
+
+
 def hard_margin():
     X, y = blobs(spread=0.5)
     return c_svc(y, np.inf), Linear(), X
@@ -184,6 +238,7 @@ PROBLEMS: dict[str, Case] = {
     "polynomial": Case(polynomial),
     "precomputed": Case(precomputed),
     "sparse": Case(sparse_rows),
+    "rows of zeros": Case(rows_of_zeros),
     "hard margin": Case(hard_margin),
     "no offset": Case(no_offset),
     "regressor": Case(regressor),
@@ -193,9 +248,45 @@ PROBLEMS: dict[str, Case] = {
     "novelty": Case(novelty),
 }
 
+FEATURE_PROBLEMS: dict[str, Case] = {
+    f"{name}, on features": FeatureCase(case.make, case.easy) for name, case in PROBLEMS.items()
+}
 
-def takes(solver: Solver, problem: DualProblem) -> bool:
-    """Whether the solver declares that it can take the problem."""
+AnyCase = Case | LinearCase
+CASES: dict[str, AnyCase] = {**PROBLEMS, **FEATURE_PROBLEMS, **LINEAR_PROBLEMS}
+FAMILIES: list[tuple[dict[str, Solver], dict[str, AnyCase]]] = [
+    ({**EXACT, **SIMPLE}, PROBLEMS),
+    (FEATURE_EXACT, FEATURE_PROBLEMS),
+    ({**LINEAR_EXACT, **LINEAR_SIMPLE}, LINEAR_PROBLEMS),
+]
+ALL_EXACT = {**EXACT, **FEATURE_EXACT, **LINEAR_EXACT}
+ALL_SIMPLE = {**SIMPLE, **LINEAR_SIMPLE}
+ALL = {**ALL_EXACT, **ALL_SIMPLE}
+
+
+def pairs(solvers: dict[str, Solver]) -> list[tuple[str, str]]:
+    """The names of each of these solvers and of each problem of its family."""
+    return [
+        (key, name)
+        for family, problems in FAMILIES
+        for key in family
+        if key in solvers
+        for name in problems
+    ]
+
+
+def ordinary(key: str) -> AnyCase:
+    """A problem that the solver takes and that nothing is special about."""
+    names = "overlapping", "no offset", "overlapping, on features", "squared hinge"
+    known = {name for solver, name in pairs(ALL) if solver == key}
+    return next(CASES[name] for name in names if name in known and takes(ALL[key], CASES[name]))
+
+
+def takes(solver: Solver, case: AnyCase) -> bool:
+    """Whether the solver declares that it can take a problem of its family."""
+    problem = case.problem
+    if isinstance(problem, LinearProblem):
+        return case.smooth or not isinstance(solver, Newton)
     inner = getattr(solver, "inner", solver)
     bounded = np.isfinite(problem.lower).all() and np.isfinite(problem.upper).all()
     return problem.n_groups in inner.takes_groups and (bounded or inner.takes_infinite_bounds)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import maxmargin
+from maxmargin import kernels
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "maxmargin"
@@ -16,17 +17,17 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # The house from the ground up. A room imports from floors below its own, never from its own floor
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
-    {"compiled"},
-    {"kernels", "losses", "datasets", "resources", "vectors", "rows"},
-    {"tiles", "kept_rows"},
-    {"sparse_tiles", "list_tiles", "small_matrix"},
-    {"tiling"},
-    {"gram", "primal"},
-    {"problem", "cross"},
+    {"hardware", "conventions"},
+    {"kernels", "losses", "datasets"},
+    {"gram"},
+    {"problem"},
     {"certificate"},
-    {"formulations", "solvers", "features"},
-    {"machines", "trace"},
-    {"selection", "scale", "io", "race"},
+    {"formulations", "features"},
+    {"solvers"},
+    {"scale"},
+    {"machines"},
+    {"io", "race"},
+    {"selection"},
     {"plots"},
     {"playground"},
     {"cli"},
@@ -79,6 +80,23 @@ def test_every_module_is_in_a_room_of_the_plan(name):
     assert room(name) in FLOOR_OF, f"say in FLOORS on which floor {room(name)!r} is"
 
 
+def planned() -> list[str]:
+    """The names at the root of the package, as the README's plan of the house lists them."""
+    plan = (ROOT / "README.md").read_text().split("    src/maxmargin/\n")[1].split("    tests/")[0]
+    return [line.split()[0].removesuffix("/").removesuffix(".py") for line in plan.splitlines()]
+
+
+@pytest.mark.small
+def test_the_plan_in_the_readme_is_the_house():
+    assert sorted(planned()) == sorted({room(name) for name in MODULES})
+
+
+@pytest.mark.small
+def test_the_plan_in_the_readme_is_in_the_order_of_imports():
+    floors = [FLOOR_OF[name] for name in planned()]
+    assert floors == sorted(floors)
+
+
 @pytest.mark.small
 @pytest.mark.parametrize("name", MODULES)
 def test_imports_run_one_way(name):
@@ -115,9 +133,10 @@ def test_every_public_name_explains_itself(name):
 @pytest.mark.small
 def test_nothing_is_silenced():
     silencer = re.compile(
-        r"#\s*(noqa|type:\s*ignore|pragma)|pytest\.(mark\.)?(skip|xfail|importorskip)"
+        r"#\s*(noqa|type:\s*ignore|pragma|(fmt|yapf):\s*\w|isort:|ruff:)"
+        r"|pytest\.(mark\.)?(skip|xfail|importorskip)"
     )
-    folders = [ROOT / folder for folder in ("src", "tests", "benchmarks", "experiments")]
+    folders = [ROOT / folder for folder in ("src", "tests", "benchmarks", "experiments", "fuzz")]
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for folder in folders
@@ -126,3 +145,74 @@ def test_nothing_is_silenced():
         if silencer.search(line)
     ]
     assert not found, "\n".join(found)
+
+
+def is_private(name: str) -> bool:
+    return any(re.match("_[^_]", part) for part in name.split("."))
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("name", sorted({*MODULES} - {"conventions"}))
+def test_private_names_of_scikit_learn_come_through_conventions(name):
+    """What scikit-learn may change without notice is used in one place."""
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            targets = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        found = [t for t in targets if t.split(".")[0] == "sklearn" and is_private(t)]
+        assert not found, f"{name} imports {found}: give it a name in maxmargin.conventions"
+
+
+KERNELS = {
+    name
+    for name, value in vars(kernels).items()
+    if inspect.isclass(value) and issubclass(value, kernels.Kernel)
+}
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("name", [name for name in MODULES if room(name) != "kernels"])
+def test_nobody_asks_which_kernel_it_is(name):
+    """A kernel answers for itself: by a property, not by its class."""
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+            "isinstance",
+            "issubclass",
+        ):
+            asked = ast.unparse(node.args[1])
+            found = KERNELS & {*re.findall(r"\w+", asked)}
+            assert not found, f"{name}:{node.lineno} asks for {found}: let the kernel answer"
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("name", [n for n in maxmargin.__all__ if n[0].isupper()])
+def test_machines_are_at_most_four_of_our_classes_deep(name):
+    """A mode is an object, not a class in between."""
+    own = [k for k in getattr(maxmargin, name).__mro__ if k.__module__.startswith("maxmargin")]
+    assert len(own) <= 4, [kind.__name__ for kind in own]
+
+
+def annotations(name: str) -> list[str]:
+    """Every annotation of a module: of arguments, results, fields and variables."""
+    found: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            found.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef):
+            found.append(node.returns)
+    return [ast.unparse(each) for each in found if each is not None]
+
+
+@pytest.mark.small
+def test_few_annotations_are_any():
+    every = [each for name in MODULES for each in annotations(name)]
+    share = sum(bool(re.search(r"\bAny\b", each)) for each in every) / len(every)
+    assert share < 1 / 20, f"{share:.1%} of {len(every)} annotations mention Any"
+
+
+@pytest.mark.small
+def test_the_types_are_for_others_too():
+    assert (PACKAGE / "py.typed").exists()

@@ -11,7 +11,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks import report
 from benchmarks.__main__ import joined, main
-from benchmarks.ablation import variants
+from benchmarks.ablation import (
+    descent_variants,
+    feature_variants,
+    linear,
+    linear_variants,
+    on_features,
+    seconds,
+    variants,
+)
 from benchmarks.case import Answer, Case, Part
 from benchmarks.datasets import load
 from benchmarks.judge import judge
@@ -107,9 +115,11 @@ def test_every_pair_of_a_multiclass_machine_is_read_rightly():
     assert judge(case, answer).passes(case.tol)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_linear_gap_is_the_distance_from_a_dual_value(loss):
-    case = Case("test", "narrow", 200, "LinearSVC", C=0.1, loss=loss)
+@pytest.mark.parametrize(
+    ("loss", "penalty"), [("hinge", "l2"), ("squared_hinge", "l2"), ("squared_hinge", "l1")]
+)
+def test_linear_gap_is_the_distance_from_a_dual_value(loss, penalty):
+    case = Case("test", "narrow", 200, "LinearSVC", C=0.1, loss=loss, penalty=penalty)
     data = load(case.data, case.n)
     w = SCIKIT_LEARN.fit(replace(case, tol=1e-9), data.X, data.y).coef_[0]
     y = np.where(data.y > 0, 1, -1)
@@ -169,6 +179,22 @@ def test_every_idea_of_the_ablation_solves_the_problem(variant):
     data = load(case.data, case.n)
     model = variant.fit(case, *variant.prepare(data.X, data.y))
     assert judge(case, variant.answer(case, model, data.y)).passes(case.tol)
+
+
+OTHERS = {
+    "linear": (linear("squared_hinge"), linear_variants()),
+    "descent": (linear("squared_hinge", "dual"), descent_variants()),
+    "features": (on_features(1.0, 1e-3), feature_variants()),
+}
+
+
+@pytest.mark.parametrize(
+    ("solver", "name"), [(solver, name) for solver, (_, all_) in OTHERS.items() for name in all_]
+)
+def test_every_idea_of_the_other_solvers_can_be_left_out(solver, name):
+    data = load("narrow", 600)
+    make, changes = OTHERS[solver]
+    assert np.isfinite(seconds(make, data.X, data.y, changes[name]))
 
 
 def test_memory_is_seen_whatever_the_parent_used():

@@ -24,7 +24,7 @@ def test_the_session_prints_what_the_page_says():
 def test_the_lecture_takes_the_same_two_steps():
     """In the textbook's notation, α and E, instead of β and G."""
     case = PROBLEMS["worked example"]
-    K, y = case.gram().block(range(4), range(4)), -case.problem.linear
+    K, y = case.matrix().block(range(4), range(4)), -case.problem.linear
     alpha, b = np.zeros(4), 0.0
     alpha, b, unclipped, L, H = naive.lecture_step(K, y, alpha, b, 1.0, 2, 0)
     assert (alpha.tolist(), b, unclipped, L, H) == ([1.0, 0.0, 1.0, 0.0], -0.5, 2.0, 0.0, 1.0)

@@ -51,6 +51,7 @@ SMALL = {
     "kernel_regression": {"n": 20, "epochs": 10, "batch": 5, "tried": 4},
     "kernel_perceptron": {"n": 40, "epochs": (1, 3)},
     "noisy_sine": {"n": 30},
+    "leave_one_out": {"n": 30, "points": 3},
     "margins": {"n": 20, "path_points": 3},
     "steps": {"n": 20, "sweeps": 10},
 }

@@ -33,6 +33,16 @@ def test_a_missing_set_is_said_and_the_rest_runs(tmp_path, monkeypatch):
     assert womens_clothing.__doc__.splitlines()[0].rstrip(".") not in report
 
 
+def test_without_any_of_its_data_it_ends_cleanly(tmp_path, monkeypatch):
+    monkeypatch.delenv("MAXMARGIN_DATA", raising=False)
+    result = reproduce("womens_clothing", "--output", str(tmp_path / "new"))
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "womens_clothing: left out" in result.output
+    assert "Nothing was run, and nothing written." in result.output
+    assert not (tmp_path / "new").exists()
+
+
 def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path):
     result = reproduce("loses", "--output", str(tmp_path))
     assert result.exit_code == 1

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.features import RandomFourierFeatures
-from maxmargin.features.base import TILE_ENTRIES
-from maxmargin.features.gram import FeatureGram
+from maxmargin.features.feature_gram import FeatureGram
+from maxmargin.features.kernel_features import TILE_ENTRIES
 from maxmargin.kernels import RBF
 
 X = np.random.default_rng(0).normal(size=(4000, 5))
@@ -37,7 +37,7 @@ def test_products_are_those_with_the_features(budget, rows):
 
 def test_a_lot_is_of_different_rows_and_of_those_that_are_kept_first():
     gram = made(2)
-    few = gram.lot(gram.resident)
+    few = gram.sample(gram.resident)
     assert len(np.unique(few)) == gram.resident
     before = gram.evaluations
     gram.combine(few, np.ones(len(few)))

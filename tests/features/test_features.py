@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from maxmargin.features import Nystroem, RandomFourierFeatures
-from maxmargin.features.fourier import orthogonal_normal
 from maxmargin.kernels import RBF, Laplacian
+from maxmargin.kernels.standard import orthogonal_normal
 
 X = np.random.default_rng(0).normal(size=(300, 4))
 
@@ -213,3 +214,17 @@ def test_a_memmap_is_read_as_an_array_is(tmp_path):
     stored[:] = X
     for features in (RandomFourierFeatures(random_state=0), Nystroem(50, random_state=0)):
         assert np.array_equal(features.fit(stored).transform(stored), features.fit(X).transform(X))
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("far", [0.0, 1e3])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_frequencies_and_phases_are_those_of_the_formula(paired, far, sparse):
+    """√(2/D) cos(ωx + b), of the attributes as they are: nothing is subtracted on the way."""
+    X = np.random.default_rng(0).normal(size=(30, 4)) + far
+    given = sp.csr_array(X) if sparse else X
+    made = RandomFourierFeatures(20, gamma=0.5, paired=paired, random_state=0).fit(given)
+    angles = X @ made.frequencies_.T.astype(float) + made.phases_
+    both = np.hstack([np.cos(angles), np.sin(angles)]) if paired else np.cos(angles)
+    rounding = 1e-5 if not sparse else 1e-5 * (1 + far)  # a sparse X is not centred
+    assert_allclose(made.transform(given), np.sqrt(2 / 20) * both, atol=rounding)

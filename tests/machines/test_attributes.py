@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import datasets, svm
 
 import maxmargin
+from maxmargin.kernels import Linear
 
 pytestmark = pytest.mark.small
 
@@ -48,6 +49,15 @@ def test_constructor_arguments_and_their_defaults(name):
     for argument, parameter in theirs.items():
         assert ours[argument].default == expected.get(argument, parameter.default)
         assert ours[argument].kind == parameter.kind
+
+
+@pytest.mark.parametrize("name", [*NAMES, "LinearSVC", "LinearSVR"])
+def test_the_arguments_of_their_machine_make_ours(name):
+    options = getattr(svm, name)().get_params()
+    target = "two classes" if name.endswith("SVC") else "numbers"
+    machine = getattr(maxmargin, name)(**options).fit(iris, TARGETS[target])
+    assert {**machine.get_params(), **options} == machine.get_params()
+    assert machine.certificate_.status.value == "converged"
 
 
 @pytest.mark.parametrize("sparse", [None, sp.csr_matrix, sp.csr_array])
@@ -117,7 +127,10 @@ def test_one_class_counts_the_border_as_inside():
 def test_support_vectors_are_kept_for_every_kernel(kernel):
     X = iris @ iris.T if kernel == "precomputed" else iris
     machine = maxmargin.SVC(kernel=kernel).fit(X, species)
-    assert_array_equal(machine.support_vectors_, X[machine.support_])
+    rows = (
+        np.ix_(machine.support_, machine.support_) if kernel == "precomputed" else machine.support_
+    )
+    assert_array_equal(machine.support_vectors_, X[rows])
 
 
 def test_a_precomputed_kernel_may_be_given_with_the_support_columns_only():
@@ -134,3 +147,12 @@ def test_weights_of_a_linear_machine_cannot_be_changed_by_mistake():
         machine.coef_[0] = 0
     machine = maxmargin.SVC(kernel="rbf").fit(iris, species)
     assert not hasattr(machine, "coef_")
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("kernel", [3.0 * Linear(), Linear() + Linear()], ids=str)
+def test_weights_of_a_multiple_of_the_linear_kernel(kernel):
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    machine = maxmargin.SVC(kernel=kernel).fit(rows, rows[:, 0] > 0)
+    values = rows @ machine.coef_[0] + machine.intercept_[0]
+    np.testing.assert_allclose(machine.decision_function(rows), values)

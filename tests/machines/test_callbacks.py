@@ -84,9 +84,11 @@ def test_a_callback_can_stop_the_fit(machine):
     assert np.all(np.isfinite(machine.predict(X)))
 
 
-def test_callbacks_do_not_change_the_result():
-    silent, told = SVC().fit(X, y), SVC().set_callbacks(Recorder()).fit(X, y)
-    np.testing.assert_array_equal(silent.dual_coef_, told.dual_coef_)
+@pytest.mark.parametrize("labels", [y, y > 0], ids=["three classes", "two classes"])
+def test_callbacks_do_not_change_the_result(labels):
+    """But for rounding: pairs of classes are solved one by one if callbacks are to see each."""
+    silent, told = SVC().fit(X, labels), SVC().set_callbacks(Recorder()).fit(X, labels)
+    np.testing.assert_allclose(silent.dual_coef_, told.dual_coef_, rtol=0, atol=1e-12)
 
 
 def test_a_failing_fit_tears_its_callbacks_down():
@@ -111,7 +113,7 @@ def test_verbose_draws_the_violation_falling_to_tol(machine, capsys):
     out, err = capsys.readouterr()
     assert not out
     assert type(machine).__name__ in err
-    assert re.search(r"100% KKT violation [\d.]+e[+-]\d+ → 1e-03", err)
+    assert re.search(r"100% (KKT violation|relative duality gap) [\d.]+e[+-]\d+ → 1e-03", err)
 
 
 def test_verbose_writes_where_standard_error_is_now(monkeypatch, tmp_path):

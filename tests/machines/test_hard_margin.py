@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import linprog
 from sklearn.datasets import load_iris, make_blobs
 
-from maxmargin import SVC
+from maxmargin import SVC, SVR
 from maxmargin.kernels import RBF
 from naive_machines import quadratic_program
 
@@ -115,3 +116,64 @@ def test_overlapping_classes_are_an_error(seed, solver):
     X, y = two_blobs(seed, gap=0.5)
     with pytest.raises(ValueError, match="Use a finite C, or a kernel that separates them"):
         SVC(C=np.inf, kernel="linear", solver=solver).fit(X, y)
+
+
+# --- regression: every error within ε -----------------------------------------------------------
+
+
+def wave(seed, n=60):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 2))
+    return X, np.sin(X[:, 0]) + 0.1 * random.normal(size=n)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5])
+def test_no_error_exceeds_the_tube(epsilon, fit_intercept):
+    X, y = wave(0)
+    options = {"epsilon": epsilon, "gamma": 2.0, "fit_intercept": fit_intercept, "tol": 1e-6}
+    hard = SVR(C=np.inf, **options).fit(X, y)
+    assert np.abs(y - hard.predict(X)).max() <= epsilon + 1e-6
+    assert hard.certificate_.relative_gap < 1e-6
+    soft = SVR(C=1e3 * np.abs(hard.dual_coef_).max(), **options).fit(X, y)
+    assert_allclose(hard.certificate_.dual, soft.certificate_.dual, rtol=1e-5)
+    assert_allclose(hard.predict(X), soft.predict(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tube_that_no_line_stays_in_is_an_error(seed):
+    X, y = wave(seed)
+    narrowest = closest_line(X, y)
+    options = {"C": np.inf, "kernel": "linear"}
+    wide = SVR(epsilon=1.01 * narrowest, **options).fit(X, y)
+    assert np.abs(y - wide.predict(X)).max() <= 1.01 * narrowest + 1e-3
+    with pytest.raises(ValueError, match="a finite C, a larger epsilon, or a kernel"):
+        SVR(epsilon=0.8 * narrowest, **options).fit(X, y)
+
+
+def closest_line(X, y):
+    """The least ε for which some wᵀx + b is within ε of every target, by linear programming."""
+    n, d = X.shape
+    rows = np.column_stack([X, np.ones(n)])
+    A = np.block([[rows, -np.ones((n, 1))], [-rows, -np.ones((n, 1))]])
+    free = [(None, None)] * (d + 2)
+    return linprog([0] * (d + 1) + [1], A, np.concatenate([y, -y]), bounds=free).fun
+
+
+def test_a_tube_around_all_targets_needs_no_weights():
+    X, y = wave(0)
+    machine = SVR(C=np.inf, epsilon=np.ptp(y) / 2 + 0.01).fit(X, y)
+    assert len(machine.support_) == 0
+    assert machine.certificate_.primal == machine.certificate_.dual == 0
+
+
+def test_a_row_without_weight_need_not_be_in_the_tube():
+    X, y = wave(0)
+    far = np.append(y, 100.0)
+    weight = np.append(np.ones(len(y)), 0.0)
+    machine = SVR(C=np.inf, epsilon=0.5, tol=1e-6)
+    assert_allclose(
+        machine.fit(np.vstack([X, [[0.0, 0.0]]]), far, weight).predict(X),
+        SVR(C=np.inf, epsilon=0.5, tol=1e-6, gamma=machine.kernel_.gamma).fit(X, y).predict(X),
+        atol=1e-4,
+    )

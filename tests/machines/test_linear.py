@@ -103,7 +103,7 @@ def test_many_digits_at_a_large_C(cancer, C, fit_intercept):
 
 def test_the_warning_says_what_ended_the_fit(cancer):
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match=r"out of iterations \(max_iter=3 is reached\)"):
+    with pytest.warns(ConvergenceWarning, match=r"iterations \(3 passes over the data taken\)"):
         LinearSVC(solver="dual", tol=1e-9, max_iter=3).fit(X, y)
 
 
@@ -146,14 +146,13 @@ def test_one_epoch_of_fit_is_one_partial_fit(cancer):
 
 
 def test_partial_fit_is_for_sgd():
-    with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as error:
+    with pytest.raises(AttributeError, match=r"no attribute 'partial_fit': .* solver='sgd'"):
         LinearSVC().partial_fit(np.eye(2), [0, 1], classes=[0, 1])
-    assert "needs solver='sgd'" in str(error.value.__cause__)
 
 
 def test_partial_fit_names_a_label_it_has_not_been_told_of():
     machine = LinearSVC(solver="sgd").partial_fit(np.eye(2), [0, 1], classes=[0, 1])
-    with pytest.raises(ValueError, match="label 2 of row 1"):
+    with pytest.raises(ValueError, match="row 1 has the label 2"):
         machine.partial_fit(np.eye(2), [0, 2])
 
 

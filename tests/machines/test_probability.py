@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
@@ -161,6 +162,16 @@ def test_only_if_asked_for():
     machine = SVC().fit(X, y)
     assert not hasattr(machine, "predict_proba")
     assert len(machine.probA_) == len(machine.probB_) == 0
+    machine.probability = True
+    with pytest.raises(NotFittedError, match=r"fitted with probability=False.*fit again"):
+        machine.predict_proba(X)
+    assert_allclose(machine.fit(X, y).predict_proba(X).sum(axis=1), 1)
+
+
+def test_the_default_of_scikit_learn_asks_for_none():
+    X, y = noisy(2)
+    for machine in (SVC(probability="deprecated"), NuSVC(probability="deprecated")):
+        assert not hasattr(machine.fit(X, y), "predict_proba")
 
 
 def test_a_class_of_one_row_cannot_be_held_out():

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_moons
 
-from maxmargin import SVC
+from maxmargin import SVC, SVR, trace
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
@@ -16,7 +16,6 @@ from maxmargin.losses import EpsilonInsensitive, Hinge, Squared
 from maxmargin.plots import ConvergenceDisplay, LossDisplay, PathDisplay, theme
 from maxmargin.plots.palette import class_colors
 from maxmargin.solvers import RandomPairSMO
-from maxmargin.trace import trace
 
 pytestmark = pytest.mark.small
 
@@ -52,7 +51,10 @@ def test_convergence_draws_every_quantity_of_a_trace():
     assert list(display.lines_) == ["objective", "loss", "gap", "violation", "movement", "accuracy"]
     assert_allclose(display.lines_["gap"].get_ydata(), table["gap"])
     assert [panel.get_yscale() for panel in axes] == ["linear"] * 2 + ["log"] * 3 + ["linear"]
-    assert axes[-1].get_xlabel() == "sweep"
+    assert axes[-1].get_xlabel() == "outer iteration"
+    steps = trace("platt", c_svc(2 * y - 1, 1.0), Gram(RBF(1.0), X), every="step")
+    ConvergenceDisplay.from_history(steps, ax=axes)
+    assert axes[-1].get_xlabel() == "step"
 
 
 def test_convergence_of_a_machine_is_its_history():
@@ -80,6 +82,14 @@ def test_path_is_made_of_machines_that_could_be_fitted_alone(ax):
         assert display.shares["support vectors"][k] == len(machine.support_) / 20
     assert list(display.lines_) == list(display.shares)
     assert ax.get_xscale() == "log"
+
+
+def test_path_of_a_regressor_shows_its_score_by_name(ax):
+    display = PathDisplay.from_estimator(SVR(), X[:20], y[:20], X[20:], y[20:], Cs=[1e-3, 1], ax=ax)
+    assert list(display.shares) == ["training R²", "test R²", "support vectors"]
+    assert ax.get_ylabel() == "R², and share of points"
+    lowest = min(values.min() for values in display.shares.values())
+    assert ax.get_ylim()[0] < lowest
 
 
 def test_path_needs_rising_values(ax):

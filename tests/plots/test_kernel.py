@@ -1,7 +1,10 @@
 """The kernel matrix in order, and the error of its features."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
@@ -26,9 +29,25 @@ def test_rows_are_ordered_by_class(ax):
     distances = np.sum((X[order][:, None] - X[order][None]) ** 2, axis=2)
     assert_allclose(display.image_.get_array(), np.exp(-0.5 * distances))
     assert_allclose(display.counts, np.bincount(y))
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["class 0", "class 1", "class 2"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["0", "1", "2"]
     between = sorted({line.get_xdata()[0] for line in display.lines_ if line.get_ydata()[0] == 0})
     assert_allclose(between, np.cumsum(display.counts)[:-1] - 0.5)
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["a long name of a class", "b", "another one"]])
+def test_labels_are_whole_and_apart(names):
+    display = KernelMatrixDisplay.from_kernel(RBF(gamma=0.5), X, np.array(names)[y])
+    figure = display.figure_
+    figure.canvas.draw()
+    for labels in (display.ax_.get_xticklabels(), display.ax_.get_yticklabels()):
+        assert [label.get_text() for label in labels] == sorted(names)
+        boxes = [label.get_window_extent() for label in labels]
+        for box in boxes:
+            assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+        if not labels[0].get_rotation():
+            assert not any(one.overlaps(other) for one, other in pairwise(boxes))
+    pyplot.close(figure)
 
 
 def test_negative_values_get_two_sided_colours(ax):

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC
+from maxmargin import SVC, KernelPerceptron, LinearSVC, Perceptron
 from maxmargin.plots import MarginDisplay
 
 pytestmark = pytest.mark.small
@@ -129,10 +130,65 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(machine, ax):
     with pytest.raises(ValueError, match="X has 10 rows, but the machine was fitted on 60"):
         MarginDisplay.from_estimator(machine, X[:10], y[:10], ax=ax)
     wide = np.hstack([X, X])
-    with pytest.raises(ValueError, match="must be equal to 2"):
+    with pytest.raises(ValueError, match="a plane has two features"):
         MarginDisplay.from_estimator(SVC().fit(wide, y), wide, y, ax=ax)
     with pytest.raises(NotFittedError):
         MarginDisplay.from_estimator(SVC(), X, y, ax=ax)
+
+
+def test_data_it_was_not_fitted_on_and_labels_it_does_not_know_are_refused(machine, ax):
+    with pytest.raises(ValueError, match=r"not among the rows of X: give the X and y it was"):
+        MarginDisplay.from_estimator(machine, X[::-1], y[::-1], ax=ax)
+    with pytest.raises(ValueError, match="row 0 has the label 'a', but the machine knows 0, 1"):
+        MarginDisplay.from_estimator(machine, X, np.where(y == y[0], "a", "b"), ax=ax)
+
+
+def test_lists_and_searches_are_taken(ax):
+    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]})
+    search.fit(X, y)
+    display = MarginDisplay.from_estimator(search, X.tolist(), y.tolist(), ax=ax)
+    best = search.best_estimator_
+    assert_array_equal(display.support, best[-1].support_)
+    assert_allclose(display.margins, np.where(y == 1, 1, -1) * best.decision_function(X))
+
+
+def test_a_linear_machine_marks_the_points_of_its_loss(ax):
+    machine = LinearSVC().fit(X, y)
+    display = MarginDisplay.from_estimator(machine, X, y, ax=ax, slack=True)
+    margins = np.where(y == 1, 1, -1) * machine.decision_function(X)
+    assert_array_equal(display.support, np.flatnonzero(margins <= 1 + display.resolution))
+    assert len(display.slack_.get_segments()) == np.sum(margins < 1 - display.resolution)
+
+
+@pytest.mark.parametrize("machine", [KernelPerceptron(gamma=2.0), Perceptron()])
+def test_a_perceptron_has_a_boundary_and_no_margins(machine, ax):
+    display = MarginDisplay.from_estimator(machine.fit(X, y), X, y, ax=ax, slack=True)
+    assert display.levels_ == [0]
+    assert display.kinds() == {}
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert named == ["class 0", "class 1"]
+
+
+def test_margins_outside_of_the_plane_are_not_drawn(ax):
+    machine = SVC(C=1e-4).fit(X, y)
+    display = MarginDisplay.from_estimator(machine, X, y, ax=ax, slack=True)
+    assert np.abs(display.response).max() < 1
+    assert set(display.levels_) <= {0}
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "on the margin" not in named
+    assert "slack" not in named
+
+
+def test_slack_is_perpendicular_in_the_space_of_the_machine(ax):
+    """Behind a scaler, where the margin is what it makes wide; not in the units of the picture."""
+    wide = X * [1000.0, 1.0]
+    pipeline = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(wide, y)
+    display = MarginDisplay.from_estimator(pipeline, wide, y, ax=ax, slack=True)
+    scaled = [pipeline[0].transform(segment) for segment in display.slack_.get_segments()]
+    normal = pipeline[-1].coef_[0] / np.linalg.norm(pipeline[-1].coef_)
+    inside = [(b - a) / np.linalg.norm(b - a) for a, b in scaled if np.linalg.norm(b - a) > 0.1]
+    assert inside
+    assert np.median(np.abs(np.array(inside) @ normal)) > 0.98
 
 
 def test_without_matplotlib_the_error_names_the_extra(machine, monkeypatch):

@@ -8,13 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import svm
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR
+from maxmargin import SVC, SVR, Perceptron
 from maxmargin.plots import RegionsDisplay
-from maxmargin.plots.palette import class_colors
+from maxmargin.plots.palette import class_colors, class_shape
 
 pytestmark = pytest.mark.small
 
@@ -73,14 +74,46 @@ def test_asking_for_pairs_leaves_the_machine_alone(ax):
     machine = svm.SVC(kernel="linear").fit(X, y)
     display = draw(machine, ax, scheme="one-versus-one")
     assert machine.decision_function_shape == "ovr"
-    assert display.decisions.shape[-1] == 3
+    assert len(display.rivals) == 3
 
 
-def test_lines_are_the_boundaries_of_the_binary_machines(ax):
-    display = draw(REST, ax)
-    for k, line in enumerate(display.lines_):
-        on_line = REST.decision_function(line.get_paths()[0].vertices)[:, k]
-        assert_allclose(on_line, 0, atol=0.02)
+@pytest.mark.parametrize("machine", [REST, LogisticRegression().fit(X, y), Perceptron().fit(X, y)])
+def test_lines_are_where_two_classes_score_the_same(machine, ax):
+    display = draw(machine, ax)
+    assert display.lines_
+    for line in display.lines_:
+        for path in line.get_paths():
+            scores = np.sort(machine.decision_function(path.vertices), axis=1)
+            ahead = scores[:, -1] - scores[:, -2]  # a line may end a pixel too late
+            assert np.quantile(ahead, 0.9) < 0.01 * np.abs(scores).max()
+
+
+def test_lines_of_pairs_are_those_of_their_machines_and_end_where_others_win(ax):
+    display = draw(PAIRS, ax)
+    asked = SVC(kernel="linear", decision_function_shape="ovo").fit(X, y)
+    assert 2 <= len(display.lines_) <= 3
+    for line in display.lines_:
+        vertices = np.concatenate([path.vertices for path in line.get_paths()])
+        assert np.abs(asked.decision_function(vertices)).max(axis=0).min() < 0.05
+
+
+def test_many_classes_have_a_mark_of_their_own_and_no_line_too_many(ax):
+    many, labels = make_blobs(240, centers=12, random_state=1, cluster_std=0.6)
+    display = RegionsDisplay.from_estimator(
+        SVC().fit(many, labels), many, labels, ax=ax, grid_resolution=60
+    )
+    assert len(display.rivals) == 66
+    assert len(display.lines_) < 36  # a planar map of 12 regions has at most 3 · 12 − 6 borders
+    marks = {(color, class_shape(k)) for k, color in enumerate(class_colors(64))}
+    assert len(marks) == 64
+
+
+def test_lists_and_searches_are_taken_and_strange_labels_are_not(ax):
+    search = GridSearchCV(SVC(), {"C": [0.1, 1.0]}).fit(X, y)
+    display = RegionsDisplay.from_estimator(search, X.tolist(), y.tolist(), ax=ax)
+    assert_array_equal(display.labels, numbers)
+    with pytest.raises(ValueError, match=r"row 3 has the label 'up', but the machine knows 'left'"):
+        RegionsDisplay.from_estimator(REST, X, np.where(np.arange(len(y)) == 3, "up", y), ax=ax)
 
 
 def test_the_boundary_passes_between_two_classes(ax):
@@ -120,7 +153,7 @@ def test_pipelines_and_frames_are_drawn_in_their_own_units(ax):
     pipeline.fit(frame, y)
     display = RegionsDisplay.from_estimator(pipeline, frame, y, ax=ax, grid_resolution=60)
     assert ax.get_xlabel() == "width (cm)"
-    assert display.decisions.shape[-1] == 3
+    assert len(display.rivals) == 3
     assert display.ambiguous.any()
 
 

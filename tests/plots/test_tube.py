@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 
-from maxmargin import SVR, NuSVR
+from maxmargin import SVR, LinearSVR, NuSVR
 from maxmargin.plots import TubeDisplay
 
 pytestmark = pytest.mark.small
@@ -71,7 +71,19 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(ax):
     with pytest.raises(TypeError, match="KernelRidge has none"):
         TubeDisplay.from_estimator(KernelRidge().fit(X, y), X, y, ax=ax)
     wide = np.hstack([X, X])
-    with pytest.raises(ValueError, match="draws one feature; X has 2"):
+    with pytest.raises(ValueError, match=r"draws one feature; X has shape \(40, 2\)"):
         TubeDisplay.from_estimator(SVR().fit(wide, y), wide, y, ax=ax)
     with pytest.raises(NotFittedError):
         TubeDisplay.from_estimator(SVR(), X, y, ax=ax)
+    with pytest.raises(ValueError, match="not among the rows of X"):
+        TubeDisplay.from_estimator(SVR().fit(X, y), X + 1, y, ax=ax)
+
+
+def test_a_linear_machine_has_the_points_of_its_loss(ax):
+    machine = LinearSVR(epsilon=0.3).fit(X, y)
+    display = TubeDisplay.from_estimator(machine, X.tolist(), y.tolist(), ax=ax)
+    off = np.abs(y - machine.predict(X))
+    kinds = display.kinds()
+    assert np.all(off[kinds["inside the tube"]] < 0.3)
+    assert_allclose(off[kinds["on its edge"]], 0.3, rtol=display.resolution)
+    assert np.all(off[kinds["outside"]] > 0.3)

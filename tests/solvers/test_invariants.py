@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.certificate import Certificate
+from linear_problems import KINDS, LinearCase
 from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, one_class
-from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear, Polynomial
-from maxmargin.solvers import SOLVERS
-from problems import EXACT, SIMPLE, takes
+from maxmargin.solvers import LINEAR_SOLVERS, SOLVERS, FeatureNewton
+from problems import ALL, FEATURE_EXACT, LINEAR_EXACT, LINEAR_SIMPLE, Case, FeatureCase, takes
+from truth import Truth
 
 
 @st.composite
-def dual_problems(draw):
-    """A random problem of a random machine, its Gram matrix, and the largest bound."""
+def dual_problems(draw, kind=Case):
+    """A random problem of a random machine."""
     n = draw(st.integers(4, 14))
     random = np.random.default_rng(draw(st.integers(0, 10**6)))
     X = random.normal(size=(n, 2))
@@ -37,34 +37,53 @@ def dual_problems(draw):
         "nu-svc": lambda: nu_svc(y, np.full(n, C), 0.4, n * C),
         "one-class": lambda: one_class(np.full(n, C), 0.5),
     }[machine]()
-    return problem, Gram(kernel, X), C
+    return kind(lambda: (problem, kernel, X))
 
 
-@pytest.mark.parametrize("key", [*EXACT, *SIMPLE])
+linear_problems = st.builds(
+    LinearCase,
+    loss=st.sampled_from(list(KINDS)),
+    fit_intercept=st.booleans(),
+    cost=st.sampled_from([1e-3, 0.1, 10.0]),
+    decades=st.sampled_from([0.0, 3.0]),
+    shift=st.sampled_from([0.0, 5.0]),
+    repeated=st.booleans(),
+    csr=st.booleans(),
+    rows=st.integers(2, 14),
+    columns=st.integers(1, 6),
+    seed=st.integers(0, 10**6),
+)
+
+
+def problems_for(key):
+    if key in {**LINEAR_EXACT, **LINEAR_SIMPLE}:
+        return linear_problems
+    return dual_problems(FeatureCase if key in FEATURE_EXACT else Case)
+
+
+@pytest.mark.parametrize("key", ALL)
 @settings(max_examples=25, deadline=None)
-@given(case=dual_problems())
-def test_feasible_rising_and_certified(key, case):
-    solver = {**EXACT, **SIMPLE}[key]
-    problem, gram, C = case
-    if not takes(solver, problem):
+@given(data=st.data())
+def test_feasible_rising_and_proven(key, data):
+    case = data.draw(problems_for(key))
+    solver, truth, seen = replace(ALL[key], tol=1e-5, max_iter=3000), Truth.of(case), []
+    if not takes(solver, case):
         return
-    seen = []
 
     def observe(now):
-        beta = now.state.beta
-        assert np.all((problem.lower <= beta) & (beta <= problem.upper))
-        for g, total in enumerate(problem.sums):
-            assert abs(beta[problem.group == g].sum() - total) <= 1e-12 * C
-        seen.append(now.objective)
-        scale = abs(now.objective) + abs(now.gap)
-        assert now.gap >= -1e-9 * scale
+        rounding = truth.rounding(now.beta)
+        truth.assert_feasible(now.beta)
+        assert now.objective == pytest.approx(truth.objective(now.beta), abs=rounding)
+        assert now.gap >= -rounding - 1e-11 * abs(now.values.primal)
+        seen.append((now.objective, rounding))
 
-    solution = replace(solver, tol=1e-5, max_iter=3000).solve(problem, gram, observe=observe)
-    assert all(later >= earlier - 1e-9 * abs(later) for earlier, later in pairwise(seen))
-    proof = Certificate.of(problem, solution)
-    assert proof.gap >= -1e-9 * (abs(proof.primal) + abs(proof.dual))
-    assert (proof.status.value == "converged") == (proof.kkt_violation <= 1e-5)
+    solution = solver.solve(case.problem, case.matrix(), observe=observe)
+    truth.assert_proven(solver, solution)
+    if key not in FEATURE_EXACT:  # whose β follows a proximal step of w
+        for (earlier, some), (later, more) in pairwise(seen):
+            assert later >= earlier - some - more
 
 
 def test_every_solver_is_tested():
-    assert set(SOLVERS) <= {*EXACT, *SIMPLE}
+    tested = {type(solver) for solver in ALL.values()}
+    assert tested == {*SOLVERS.values(), *LINEAR_SOLVERS.values(), FeatureNewton}

@@ -1,0 +1,105 @@
+"""The command as a process of its own: exit codes, pipes, Ctrl-C, completion."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import maxmargin
+from maxmargin.problem import Status
+
+PATIENCE = 120  # seconds that a process may take on a busy machine
+
+
+def test_nobody_reads_the_output_any_more(run, start, folder):
+    """`maxmargin predict … | head -1` ends quietly, as other programs do."""
+    run("train", "iris.csv")
+    lines = (folder / "iris.csv").read_text().splitlines()
+    (folder / "many.csv").write_text("\n".join([lines[0], *lines[1:] * 400]))
+    with start("predict", "iris.maxmargin", "many.csv") as process:
+        assert process.stdout.readline() == "setosa\n"
+        process.stdout.close()
+        error = process.stderr.read()
+        assert process.wait(timeout=PATIENCE) == 141
+    assert error == ""
+
+
+def test_rows_come_by_a_pipe_and_errors_go_to_standard_error(run, start):
+    run("train", "iris.csv")
+    with start("predict", "iris.maxmargin", "-", stdin=subprocess.PIPE) as process:
+        out, error = process.communicate("5.1,3.5,1.4,0.2\n6,x,5,2\n", timeout=PATIENCE)
+    assert process.returncode == 1
+    assert out == ""
+    assert len(error.splitlines()) == 1
+    assert "'x' in" in error
+
+
+@pytest.fixture
+def endless(folder):
+    """Rows on which training takes minutes: huge values, classes that overlap."""
+    random = np.random.default_rng(0)
+    X, y = 1e4 * random.normal(size=(450, 3)), random.integers(2, size=450)
+    np.savez(folder / "endless.npz", X=X, y=y)
+    return [
+        "endless.npz",
+        "--kernel",
+        "linear",
+        "--no-scale",
+        "--max-iter",
+        str(10**9),
+        "--tol",
+        "1e-9",
+    ]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_ctrl_c(start, folder, endless, keep):
+    """Exit code 130; with --keep-partial the model so far is saved, and says how far it is."""
+    screen, terminal = pty.openpty()
+    arguments = [*endless, "--keep-partial"] if keep else endless
+    with start("train", *arguments, stderr=terminal) as process:
+        os.close(terminal)
+        seen = b""
+        while b"kernel entries" not in seen:  # the live view: the solver has begun
+            seen += os.read(screen, 65536)
+        process.send_signal(signal.SIGINT)
+        while process.poll() is None:
+            try:
+                seen += os.read(screen, 65536)
+            except OSError:  # the other end is closed
+                process.wait(timeout=PATIENCE)
+        out = process.stdout.read()
+    os.close(screen)
+    assert process.returncode == 130
+    for word in (b"violation", b"support vectors", b"left"):
+        assert word in seen
+    assert ("not saved" in out) is not keep
+    assert (folder / "endless.maxmargin").exists() is keep
+    if keep:
+        model = maxmargin.load(folder / "endless.maxmargin")
+        assert model.certificate_.status is Status.INTERRUPTED
+        assert model.certificate_.gap > 0
+
+
+def test_completion_knows_commands_and_options(folder):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "_MAXMARGIN_COMPLETE": "complete_bash",
+        "COMP_WORDS": "maxmargin train --ker",
+        "COMP_CWORD": "2",
+    }
+    program = "from maxmargin.cli import app; app(prog_name='maxmargin')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert "--kernel" in done.stdout

@@ -1,0 +1,166 @@
+"""From a file of rows to a model file, and from there to predictions."""
+
+import csv
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import maxmargin
+from maxmargin import SVC
+
+X, y = load_iris(return_X_y=True)
+NAMES = load_iris().target_names
+
+
+def test_a_model_predicts_what_the_library_predicts(run, folder):
+    result = run("train", "iris.csv", "--C", "10", "--gamma", "0.3", "--json")
+    assert result.code == 0, result.err
+    reference = make_pipeline(StandardScaler(), SVC(C=10, gamma=0.3)).fit(X, NAMES[y])
+    assert result.json["training"]["accuracy"] == reference.score(X, NAMES[y])
+    assert result.json["certificate"]["status"] == "converged"
+    assert result.json["bytes"] == (folder / "iris.maxmargin").stat().st_size
+    predicted = run("predict", "iris.maxmargin", "iris.csv").out.split()
+    assert_array_equal(predicted, reference.predict(X))
+    lines = list(
+        csv.reader(io.StringIO(run("predict", "iris.maxmargin", "iris.csv", "--decision").out))
+    )
+    assert lines[0] == ["prediction", *(f"decision {name}" for name in NAMES)]
+    found = np.array([line[1:] for line in lines[1:]], float)
+    assert_allclose(found, reference.decision_function(X), rtol=1e-12)
+
+
+def test_what_is_shown_is_one_table(run):
+    result = run("train", "iris.csv", "--holdout", "0.2")
+    assert "numbers standardised (--no-scale" in result.err
+    for word in ("accuracy, test", "certificate", "converged", "support vectors", "time", "KB"):
+        assert word in result.out
+    assert "\x1b[" not in result.out  # colours are for terminals
+
+
+def test_without_scaling_the_machine_sees_the_columns_as_they_are(run):
+    result = run("train", "iris.csv", "--no-scale", "--model", "plain.maxmargin")
+    assert "standardised" not in result.err
+    assert_array_equal(
+        run("predict", "plain.maxmargin", "iris.csv").out.split(),
+        SVC().fit(X, NAMES[y]).predict(X),
+    )
+    assert isinstance(maxmargin.load("plain.maxmargin"), SVC)
+
+
+def test_text_columns_travel_with_the_model(run, folder):
+    table = "size,colour,fruit\n" + "10,red,apple\n30,green,melon\n12,red,apple\n28,green,melon\n"
+    (folder / "fruit.csv").write_text(table)
+    trained = run("train", "fruit.csv")
+    assert "one column for each value of colour" in trained.err
+    (folder / "new.csv").write_text("colour,size\ngreen,29\nred,11\n")
+    assert run("predict", "fruit.maxmargin", "new.csv").out.split() == ["melon", "apple"]
+    unknown = run("predict", "fruit.maxmargin", "-", stdin="colour,size\nblue,29\n")
+    assert unknown.code == 1
+    assert "row 1, column 'colour': 'blue' was not there at training" in unknown.err
+
+
+@pytest.mark.parametrize(
+    ("machine", "score"),
+    [
+        ("svc", "accuracy"),
+        ("nusvc", "accuracy"),
+        ("linear", "accuracy"),
+        ("svr", "rmse"),
+        ("nusvr", "rmse"),
+        ("linear-svr", "rmse"),
+        ("oneclass", "inside"),
+    ],
+)
+def test_every_machine_is_trained_evaluated_and_proved(run, folder, machine, score):
+    columns = {f"c{i}": X[:, i] for i in range(3)} | {
+        "target": y if score == "accuracy" else X[:, 3]
+    }
+    pyarrow.parquet.write_table(pa.table(columns), folder / "data.parquet")
+    more = ["--nu", "0.3"] if machine in ("nusvc", "oneclass") else []
+    arguments = ["data.parquet", "--machine", machine, *more]
+    if machine == "oneclass":
+        arguments += ["--drop", "target"]
+    trained = run("train", *arguments, "--json")
+    assert trained.code == 0, trained.err
+    rest = ["--drop", "target"] if machine == "oneclass" else []
+    evaluated = run("evaluate", "data.maxmargin", "data.parquet", *rest, "--json")
+    assert evaluated.json[score] == trained.json["training"][score]
+    proved = run("certify", "data.maxmargin", "data.parquet", *rest, "--json")
+    assert proved.code == 0, proved.err
+    assert proved.json["holds"]
+    assert_allclose(proved.json["primal"], trained.json["certificate"]["primal"], rtol=1e-9)
+
+
+def test_a_target_with_fractions_is_for_a_regressor(run, folder):
+    rows, target = load_diabetes(return_X_y=True)
+    np.savez(folder / "diabetes.npz", X=rows, y=target + 0.5)
+    assert run("train", "diabetes.npz", "--json").json["machine"] == "SVR"
+
+
+def test_probabilities(run):
+    assert run("train", "iris.csv", "--probability", "--json").code == 0
+    result = run("predict", "iris.maxmargin", "iris.csv", "--probability", "--json")
+    shares = np.array([result.json[f"probability {name}"] for name in NAMES])
+    assert_allclose(shares.sum(axis=0), 1)
+    assert_array_equal(NAMES[shares.argmax(axis=0)], result.json["predictions"])
+
+
+def test_held_out_rows_are_not_trained_on_and_can_be_proved(run, folder):
+    trained = run("train", "iris.csv", "--holdout", "0.2", "--json").json
+    assert trained["rows"] == 120
+    assert sum(each["rows"] for each in trained["test"]["classes"]) == 30
+    assert run("certify", "iris.maxmargin", "iris.csv").code == 0  # it splits the file again
+
+
+def test_a_test_file_is_read_by_the_models_names(run, folder):
+    text = (folder / "iris.csv").read_text().splitlines()
+    cells = [line.split(",") for line in text]
+    (folder / "test.csv").write_text("\n".join(",".join(line[::-1]) for line in cells))
+    result = run("train", "iris.csv", "--test", "test.csv", "--json")
+    assert result.json["test"]["accuracy"] == pytest.approx(
+        make_pipeline(StandardScaler(), SVC()).fit(X, y).score(X, y)
+    )
+
+
+def test_evaluate_shows_the_confusion_matrix_and_each_class(run):
+    run("train", "iris.csv")
+    result = run("evaluate", "iris.maxmargin", "iris.csv")
+    for word in ("accuracy", "AUC", "precision", "recall", "true \\ predicted", "virginica"):
+        assert word in result.out
+    found = run("evaluate", "iris.maxmargin", "iris.csv", "--json").json
+    assert np.trace(found["confusion"]) / 150 == found["accuracy"]
+    assert 0.9 < found["auc"] <= 1
+
+
+def test_a_proof_that_does_not_hold_is_exit_code_3(run):
+    stopped = run("train", "iris.csv", "--max-iter", "3", "--json")
+    assert stopped.code == 3
+    assert "out of iterations" in stopped.err
+    proved = run("certify", "iris.maxmargin", "iris.csv", "--json")
+    assert proved.code == 3
+    assert not proved.json["holds"]
+
+
+def test_other_rows_prove_nothing(run, folder):
+    run("train", "iris.csv")
+    lines = (folder / "iris.csv").read_text().splitlines()
+    (folder / "turned.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
+    result = run("certify", "iris.maxmargin", "turned.csv")
+    assert result.code == 1
+    assert "not the rows it was trained on, or they are in another order" in result.err
+
+
+def test_a_race(run, folder):
+    result = run("race", "iris.csv", "--solver", "block", "--solver", "second-order", "--json")
+    assert [each["solver"] for each in result.json["solvers"]] == ["block", "second-order"]
+    assert all(each["status"] == "converged" for each in result.json["solvers"])
+    shown = run("race", "iris.csv", "--solver", "block", "--picture", "race.png")
+    assert "setosa against the rest" in shown.err
+    assert (folder / "race.png").stat().st_size > 10_000

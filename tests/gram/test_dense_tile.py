@@ -1,0 +1,155 @@
+"""The tile computes what the formulas of the kernels say, in any shape and any split."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from maxmargin.gram import dense_tile
+from maxmargin.hardware.simd import LANES, UNIT, exp2
+from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
+
+GAMMA, OFFSET = 0.3, 0.5
+KERNELS = {
+    "linear": (Linear(), lambda dot, distance: dot),
+    "cubic": (Polynomial(3, GAMMA, OFFSET), lambda dot, distance: (GAMMA * dot + OFFSET) ** 3),
+    "constant": (Polynomial(0, GAMMA, OFFSET), lambda dot, distance: np.ones_like(dot)),
+    "sigmoid": (Sigmoid(GAMMA, OFFSET), lambda dot, distance: np.tanh(GAMMA * dot + OFFSET)),
+    "rbf": (RBF(GAMMA), lambda dot, distance: np.exp(-GAMMA * distance)),
+}
+TOLERANCE = {np.float32: 2e-6, np.float64: 4e-15}
+
+
+def exact(kernel, Z, X):
+    """k(z, x) in float64, from the differences themselves."""
+    Z, X = Z.astype(np.float64), X.astype(np.float64)
+    return KERNELS[kernel][1](Z @ X.T, ((Z[:, None] - X[None]) ** 2).sum(axis=2))
+
+
+def form_of(kernel):
+    (form,) = kernel.forms
+    return form
+
+
+def data(rng, n, m, d, dtype):
+    return rng.normal(size=(n, d)).astype(dtype), rng.normal(size=(m, d)).astype(dtype)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (19, 25, 3), (70, 50, 11)])
+def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m, d):
+    X, Z = data(np.random.default_rng(n), n, m, d, dtype)
+    form = form_of(KERNELS[kernel][0])
+    panels, rows = dense_tile.pack(X, X.dtype), dense_tile.expand(Z, form, X.dtype)
+    K = exact(kernel, Z, X)
+    size = 1 + np.abs(K).max()
+
+    out = np.full((m, n), np.nan, dtype)
+    dense_tile.block(panels, rows, form, out)
+    np.testing.assert_allclose(out, K, rtol=0, atol=TOLERANCE[dtype] * size)
+
+    square, right = np.full((n, n), np.nan, dtype), dense_tile.expand(X, form, dtype)
+    dense_tile.mirrored(dense_tile.block(panels, right, form, square, half=True), 1)
+    K_XX = exact(kernel, X, X)
+    np.testing.assert_allclose(square, K_XX, rtol=0, atol=TOLERANCE[dtype] * (1 + K_XX.max()))
+    np.testing.assert_array_equal(square, square.T)
+
+    coef = np.linspace(-1, 1, m)
+    sums = dense_tile.dot(panels, rows, form, coef)[:n]
+    np.testing.assert_allclose(sums, coef @ K, rtol=0, atol=TOLERANCE[dtype] * size * m)
+
+
+@pytest.mark.small
+def test_entries_between_0_and_1_may_be_stored_as_whole_numbers():
+    X, Z = data(np.random.default_rng(0), 40, 30, 5, np.float32)
+    form = form_of(RBF(GAMMA))
+    panels, rows = dense_tile.pack(X, X.dtype), dense_tile.expand(Z, form, X.dtype)
+    out = np.zeros((30, panels.shape[0] * panels.shape[2]), np.uint16)
+    dense_tile.block(panels, rows, form, out)
+    expected = exact("rbf", Z, X)
+    np.testing.assert_allclose(out[:, :40] / UNIT, expected, rtol=0, atol=0.5 / UNIT + 2e-6)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@given(cuts=st.sets(st.integers(1, 9)))
+@settings(max_examples=20, deadline=None)
+def test_same_bits_however_the_panels_are_split(dtype, cuts):
+    X, Z = data(np.random.default_rng(0), 10 * LANES[dtype(0).itemsize], 30, 5, dtype)
+    form = form_of(RBF(GAMMA))
+    panels, rows = dense_tile.pack(X, X.dtype), dense_tile.expand(Z, form, X.dtype)
+    blocks = np.linspace(-1, 1, 2 * dense_tile.BLOCK, dtype=dtype).reshape(2, dense_tile.BLOCK)
+    edges = [0, *sorted(cuts), len(panels)]
+    parts, whole = (np.zeros((len(panels), panels.shape[2])) for _ in range(2))
+    for start, stop in itertools.pairwise(edges):
+        dense_tile.weigh(
+            panels, rows, blocks, 2, form.power, start, stop, *dense_tile.space(panels), parts
+        )
+    dense_tile.weigh(
+        panels, rows, blocks, 2, form.power, 0, len(panels), *dense_tile.space(panels), whole
+    )
+    np.testing.assert_array_equal(parts, whole)
+
+
+def test_wide_rows_are_summed_in_several_passes():
+    d = dense_tile.CACHE // dense_tile.BLOCK // 4
+    X, Z = data(np.random.default_rng(0), 20, 60, d, np.float32)
+    form = form_of(RBF(GAMMA / d))
+    panels, rows = dense_tile.pack(X, X.dtype), dense_tile.expand(Z, form, X.dtype)
+    sums = dense_tile.dot(panels, rows, form, np.ones(60))
+    dot, xx, zz = (A.astype(np.float64) for A in (X @ Z.T, (X**2).sum(1), (Z**2).sum(1)))
+    K = np.exp(-GAMMA / d * (xx[:, None] + zz - 2 * dot))
+    np.testing.assert_allclose(sums[:20], K.sum(axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_centred_rows_keep_their_distances_far_from_the_origin(dtype):
+    X, _ = data(np.random.default_rng(1), 30, 1, 4, dtype)
+    far = X + dtype(1e3)
+    form, centre = form_of(RBF(GAMMA)), far.mean(axis=0, dtype=np.float64)
+    panels, rows = dense_tile.pack(far, dtype, centre), dense_tile.expand(far, form, dtype, centre)
+    out = np.empty((30, 30), dtype)
+    dense_tile.block(panels, rows, form, out)
+    np.testing.assert_allclose(out, exact("rbf", far, far), rtol=0, atol=2 * TOLERANCE[dtype])
+    assert out.max() <= 1 + TOLERANCE[dtype]
+
+
+@njit
+def compiled_exp2(t):
+    y = np.empty_like(t)
+    for e in range(len(t)):
+        y[e] = exp2(t[e])
+    return y
+
+
+@pytest.mark.parametrize(("dtype", "digits"), [(np.float32, 3e-7), (np.float64, 5e-16)])
+def test_exp2_is_exact_to_rounding_and_underflows_to_zero(dtype, digits):
+    smallest = np.finfo(dtype).minexp
+    t = np.linspace(smallest, 0, 100_001).astype(dtype)
+    np.testing.assert_allclose(compiled_exp2(t), np.exp2(t.astype(np.float64)), rtol=digits)
+    beyond = np.array([smallest - 1, -1e30, -np.inf, 1e-3, np.inf], dtype)
+    np.testing.assert_array_equal(compiled_exp2(beyond), [0, 0, 0, 1, 1])
+    assert np.isnan(compiled_exp2(np.array([np.nan], dtype)))
+
+
+AS_IF = """
+import sys, llvmlite.binding, numba, pytest
+numba.njit(lambda: 0)()  # the compiler itself knows the real processor
+llvmlite.binding.get_host_cpu_features = lambda: {{"{feature}": True}}
+sys.exit(pytest.main(["-q", "-n0", "-k", "formula", "-p", "no:cacheprovider", r"{tests}"]))
+"""
+
+
+@pytest.mark.parametrize("feature", ["avx512f", "none"])
+def test_the_shapes_of_other_processors_are_as_right(feature, tmp_path):
+    script = AS_IF.format(feature=feature, tests=__file__)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stdout.decode()

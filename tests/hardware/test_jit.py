@@ -1,0 +1,77 @@
+"""The package is imported where nothing can be written, and from a zip."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import maxmargin
+
+PACKAGE = Path(maxmargin.__file__).parent
+NOWHERE = "/dev/null"  # a home in which nobody, root included, can make a directory
+PROGRAM = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import numpy as np
+    import maxmargin
+    from maxmargin.formulations import c_svc
+y = np.array([-1.0, 1.0])
+print(c_svc(y, 1.0).violation(np.zeros(2), -y))  # a compiled function
+print(maxmargin.__file__)
+for each in caught:
+    print(each.category.__name__, each.message)
+"""
+
+
+def run(package, home, **variables):
+    """What the program prints with the package from here, in an environment of its own."""
+    own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**own, "PYTHONPATH": str(package), **variables},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    violation, file, *warned = done.stdout.splitlines()
+    assert float(violation) == 2.0
+    assert file.startswith(str(package))
+    return warned
+
+
+@pytest.fixture(scope="module")
+def unwritable(tmp_path_factory):
+    """A copy of the package whose folders take no cache: a file is where it would be."""
+    folder = tmp_path_factory.mktemp("unwritable")
+    shutil.copytree(PACKAGE, folder / "maxmargin", ignore=shutil.ignore_patterns("__pycache__"))
+    for inside in [p for p in (folder / "maxmargin").rglob("*") if p.is_dir()]:
+        (inside / "__pycache__").touch()
+    (folder / "maxmargin" / "__pycache__").touch()
+    return folder
+
+
+def test_where_nothing_can_be_written_it_works_and_says_once_how_to_be_faster(unwritable):
+    (warned,) = run(unwritable, NOWHERE)
+    assert warned.startswith("RuntimeWarning maxmargin has no directory")
+    assert "Set NUMBA_CACHE_DIR" in warned
+
+
+def test_what_the_warning_advises_helps(unwritable, tmp_path):
+    assert not run(unwritable, NOWHERE, NUMBA_CACHE_DIR=str(tmp_path))
+    assert list(tmp_path.rglob("*.nbc"))
+
+
+def test_from_a_zip(tmp_path):
+    root = tmp_path / "package"
+    shutil.copytree(PACKAGE, root / "maxmargin", ignore=shutil.ignore_patterns("__pycache__"))
+    archive = shutil.make_archive(str(tmp_path / "maxmargin"), "zip", root)
+    (warned,) = run(archive, NOWHERE)
+    assert "imported from a zip: XDG_CACHE_HOME" in warned
+    assert not run(archive, NOWHERE, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert list((tmp_path / "cache").rglob("*.nbc"))

@@ -1,0 +1,112 @@
+"""ONNX graphs of every machine, run by onnxruntime."""
+
+import numpy as np
+import onnxruntime
+import pytest
+import scipy.sparse as sp
+import skl2onnx
+from sklearn.base import is_classifier
+
+from fitted import ESTIMATORS, FRAME, fitted
+from maxmargin import ModelFileError
+from maxmargin.io import register_onnx, to_onnx
+
+OUTPUTS = {
+    "predict": ("label", "variable"),
+    "decision_function": ("scores",),
+    "predict_proba": ("probabilities",),
+    "transform": ("features",),
+}
+OWN = [name for name in ESTIMATORS if " own" in name]
+COLUMNS = [name for name in ESTIMATORS if name.startswith("columns")]
+CONVERTED = [name for name in ESTIMATORS if name not in OWN + COLUMNS]
+
+
+def run(made, rows):
+    session = onnxruntime.InferenceSession(made.SerializeToString())
+    names = [each.name for each in session.get_outputs()]
+    return dict(zip(names, session.run(None, rows), strict=True))
+
+
+def size(model):
+    """Σ|β|, to which rounding errors of a decision value are proportional."""
+    last = model[-1] if hasattr(model, "steps") else model
+    if hasattr(last, "_dense_dual_coef"):
+        return 1 + float(np.abs(last._dense_dual_coef()).sum(axis=1).max())
+    return 1.0
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", CONVERTED)
+def test_onnxruntime_says_the_same(name, dtype):
+    case = fitted(name)
+    rows = case.rows.toarray() if sp.issparse(case.rows) else np.asarray(case.rows)
+    found = run(to_onnx(case.model, dtype), {"X": rows.astype(dtype)})
+    exact = dtype == "float64" and "float32" not in name and "features" not in name
+    tolerance = (1e-12 if exact else 1e-6) * size(case.model)
+    wanted = case.outputs(case.model)
+    for method, outputs in OUTPUTS.items():
+        for output in outputs:
+            if method not in wanted or output not in found:
+                continue
+            ours = wanted[method]
+            assert found[output].shape == ours.shape
+            if output == "label":
+                np.testing.assert_array_equal(found[output].astype(ours.dtype), ours)
+            else:
+                np.testing.assert_allclose(found[output], ours, rtol=tolerance, atol=tolerance)
+    assert {*found} & {"label", "variable", "features"}
+    assert ("probabilities" in found) == ("predict_proba" in wanted)
+
+
+@pytest.mark.parametrize("name", OWN + COLUMNS)
+def test_what_has_no_operators_is_refused(name):
+    with pytest.raises(ModelFileError, match=r"ONNX has no operators|skl2onnx"):
+        to_onnx(fitted(name).model)
+
+
+CHOSEN = [
+    "svc words",
+    "svc ovr",
+    "svc calibrated, three",
+    "svr",
+    "one-class",
+    "linear three",
+    "scaled",
+]
+CHOSEN += ["kernel perceptron", "nystroem features", "features, then linear"]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_skl2onnx_converts_our_machines(name):
+    register_onnx()
+    case = fitted(name)
+    rows = case.rows.toarray() if sp.issparse(case.rows) else case.rows
+    options = {"zipmap": False} if is_classifier(case.model) else None
+    made = skl2onnx.to_onnx(case.model, rows[:1], options=options)
+    first, *rest = run(made, {"X": rows}).values()
+    wanted = case.outputs(case.model)
+    ours = wanted.get("predict", wanted.get("transform"))
+    if ours.dtype.kind == "f":
+        np.testing.assert_allclose(np.reshape(first, ours.shape), ours, rtol=1e-6, atol=1e-6)
+    else:
+        np.testing.assert_array_equal(np.ravel(first).astype(ours.dtype), ours)
+    if rest:
+        scores = wanted.get("predict_proba", wanted.get("decision_function"))
+        np.testing.assert_allclose(np.reshape(rest[0], scores.shape), scores, rtol=1e-6, atol=1e-6)
+
+
+def test_skl2onnx_converts_columns_of_a_table():
+    register_onnx()
+    case = fitted("columns")
+    types = [
+        (name, skl2onnx.common.data_types.StringTensorType([None, 1]))
+        if name == "farbe"
+        else (name, skl2onnx.common.data_types.DoubleTensorType([None, 1]))
+        for name in FRAME.columns
+    ]
+    made = skl2onnx.convert_sklearn(case.model, initial_types=types, options={"zipmap": False})
+    used = {each.name for each in made.graph.input}
+    rows = {name: case.rows[[name]].to_numpy() for name in FRAME.columns if name in used}
+    rows = {k: v.astype(object) if k == "farbe" else v for k, v in rows.items()}
+    np.testing.assert_array_equal(run(made, rows)["label"], case.model.predict(case.rows))

@@ -1,0 +1,100 @@
+"""A kernel that is not positive semidefinite has no bound, and no certificate claims one."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+import maxmargin
+from maxmargin import SVC, SVR, OneClassSVM
+from maxmargin.certificate import Certificate, IndefiniteCertificate
+from maxmargin.formulations import c_svc
+from maxmargin.gram import Gram
+from maxmargin.kernels import Linear
+from maxmargin.solvers import SecondOrderSMO
+
+X = np.random.default_rng(0).standard_normal((80, 3))
+y = (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
+
+
+def test_the_sigmoid_of_the_issue():
+    data, labels = load_breast_cancer(return_X_y=True)
+    data = StandardScaler().fit_transform(data)
+    machine = SVC(kernel="sigmoid", gamma=1, coef0=-1)
+    with pytest.warns(UserWarning, match="kernel is indefinite.*no bound") as caught:
+        machine.fit(data, labels)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    shown = str(machine.certificate_)
+    assert "stationary point of an indefinite kernel: ‖w‖² = -" in shown
+    assert "gap" not in shown
+
+
+KERNELS = {
+    "negative definite": (lambda A, B: -A @ B.T, "‖w‖² = -"),
+    "asymmetric": (lambda A, B: A @ B.T + A[:, :1], r"k\(x, z\) and k\(z, x\)"),
+    "a difference": (lambda A, B: A @ B.T - 0.9 * A[:, :1] @ B[:, :1].T - 0.3, "eigenvalue -"),
+    "a distance": (lambda A, B: np.abs(A[:, :1] - B[:, :1].T), "eigenvalue -"),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("machine", [SVC(C=0.1), SVR(C=0.1), OneClassSVM()], ids=str)
+def test_what_can_be_seen_for_nothing_is_said(machine, name):
+    kernel, _ = KERNELS[name]
+    machine = type(machine)(kernel=kernel, max_iter=2000)
+    with pytest.warns(UserWarning, match="kernel is indefinite.*no bound") as caught:
+        machine.fit(X, y)
+    assert len([each for each in caught if "indefinite" in str(each.message)]) == 1
+    assert isinstance(machine.certificate_, IndefiniteCertificate)
+
+
+@pytest.mark.parametrize("name", ["negative definite", "asymmetric"])
+def test_the_evidence_is_named(name):
+    kernel, evidence = KERNELS[name]
+    with pytest.warns(UserWarning, match=evidence):
+        SVC(kernel=kernel, C=0.1, max_iter=2000).fit(X, y)
+
+
+def test_every_stage_of_a_fit_together_warns_once():
+    with pytest.warns(UserWarning, match="indefinite") as caught:
+        SVC(kernel="sigmoid", gamma=1, coef0=-1, probability=True, max_iter=500).fit(X, y)
+    assert len([each for each in caught if "indefinite" in str(each.message)]) == 1
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", lambda A, B: (A @ B.T + 1) ** 2])
+def test_a_kernel_of_which_nothing_is_seen_has_its_bound(kernel):
+    machine = SVC(kernel=kernel).fit(X, y)
+    assert type(machine.certificate_) is Certificate
+
+
+def test_it_is_kept_in_a_file(tmp_path):
+    with pytest.warns(UserWarning, match="indefinite"):
+        machine = SVC(kernel="sigmoid", gamma=1, coef0=-1, max_iter=500).fit(X, y)
+    maxmargin.save(machine, tmp_path / "machine.mm")
+    assert maxmargin.load(tmp_path / "machine.mm").certificate_ == machine.certificate_
+
+
+@dataclass(frozen=True)
+class LeavesTheBox(SecondOrderSMO):
+    """A solver of the user's that forgets a bound."""
+
+    def iterate(self, state):
+        state.beta[:2] = [state.problem.upper[0] + 5, -state.problem.upper[0] - 5]
+        state.steps += 1
+        yield
+
+
+def test_a_solver_that_leaves_the_box_is_an_error():
+    with pytest.raises(ValueError, match=r"LeavesTheBox left the box: β_0 = .* clip each step"):
+        SVC(solver=LeavesTheBox(), max_iter=1).fit(X, y)
+
+
+def test_a_gap_of_rounding_errors_is_not_negative():
+    problem, gram = c_svc(np.where(y > 0, 1.0, -1.0), 1.0), Gram(Linear(), X)
+    solution = SecondOrderSMO().solve(problem, gram)
+    values = solution.values._replace(primal=1.0, dual=1.0 + 1e-15)
+    proof = Certificate.of(replace(solution, values=values))
+    assert (proof.gap, proof.relative_gap) == (0.0, 0.0)

@@ -1,0 +1,110 @@
+"""What the lessons say of their pictures is true."""
+
+import numpy as np
+import pytest
+
+from maxmargin.playground.catalogue import PRESETS, SOLVERS
+from maxmargin.playground.picture import fit
+from maxmargin.playground.presets import points as preset
+from maxmargin.playground.schema import Start, read_points, read_settings
+from maxmargin.playground.session import lessons
+from maxmargin.playground.theatre import Theatre
+
+LESSONS = lessons()
+STATES = {"preset", "points", "settings", "mode", "solver", "rival", "goal", "speed", "layers"}
+STATES |= {"hover", "leaveOut", "advance", "play"}
+
+
+def state(lesson, step):
+    """What the page makes of a step: the start of the lesson, but for what the step says."""
+    start, own = LESSONS[lesson]["start"], LESSONS[lesson]["steps"][step].get("state", {})
+    return {**start, **own, "settings": {**start.get("settings", {}), **own.get("settings", {})}}
+
+
+def points_of(now):
+    if "points" in now:
+        return read_points("points", now["points"])
+    given = {"n": 100, "noise": 0.15, "seed": 0, **now["preset"]}
+    return preset(given["name"], given["n"], given["noise"], given["seed"])
+
+
+def machine(lesson, step):
+    now = state(lesson, step)
+    points = points_of(now)
+    fitted, _ = fit(points, read_settings("settings", now["settings"]))
+    margins = np.where(points.classes == 1, 1, -1) * fitted.decision_function(points.xy)
+    return fitted, margins
+
+
+def ended(lesson, step):
+    now = state(lesson, step)
+    settings = read_settings("settings", now["settings"])
+    theatre = Theatre(Start(0, points_of(now), settings, (now["solver"],), 0.0))
+    theatre.opening()
+    frame = theatre.advance(now["advance"])["lanes"][0]
+    theatre.close()
+    return frame
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_every_state_is_one_the_page_knows(number):
+    assert set(LESSONS[number]) == {"title", "start", "steps"}
+    assert 4 <= len(LESSONS[number]["steps"]) <= 6
+    for step in range(len(LESSONS[number]["steps"])):
+        now = state(number, step)
+        assert set(now) <= STATES
+        assert len(points_of(now)) > 0
+        read_settings("settings", now["settings"])
+        assert now.get("mode", "explore") in ("explore", "steps", "race")
+        assert {now.get("solver", "platt"), now.get("rival", "platt")} <= set(SOLVERS)
+        assert now.get("preset", {"name": "moons"})["name"] in PRESETS
+        assert LESSONS[number]["steps"][step]["text"]
+
+
+def test_margin_one_point_does_not_matter_and_another_does():
+    fitted, margins = machine(0, 0)
+    np.testing.assert_allclose(margins[fitted.support_], 1, atol=1e-3)
+    assert state(0, 1)["hover"] in fitted.support_
+    assert state(0, 2)["hover"] not in fitted.support_
+    assert state(0, 3)["hover"] in fitted.support_
+
+
+def test_slack_with_a_large_c_the_band_is_narrow():
+    inside = [np.sum(machine(1, step)[1] < 1) for step in (1, 0, 2)]
+    assert inside == sorted(inside, reverse=True)
+    assert inside[0] > 60
+    assert np.sum(machine(1, 2)[1] < 0) > 0  # a line leaves some wrong, whatever the price
+    assert np.all(machine(1, 3)[1] > 0)  # with a Gaussian all points are learnt
+    assert np.any(machine(1, 4)[1] < 0)  # at C = 1 some may be wrong
+
+
+def test_kernels_a_line_is_hopeless_and_a_circle_is_not():
+    assert np.mean(machine(2, 0)[1] > 0) < 0.7
+    assert np.all(machine(2, 1)[1] > 0)
+    assert np.all(machine(2, 3)[1] < 1 + 1e-3)  # the band has swallowed every point
+    fitted, _ = machine(2, 4)
+    assert len(fitted.support_) > 95
+    assert fitted.predict([[0.0, 0.0]]) == 0  # the outer class, in the middle of the inner one
+
+
+def test_kkt_there_are_all_cases_and_at_last_only_rings():
+    fitted, margins = machine(3, 0)
+    assert len(fitted.support_) < 60
+    assert np.any(np.abs(margins - 1) < 0.01)
+    assert np.any(margins < 0)
+    assert fitted.certificate_.relative_gap < 1e-3
+    fitted, margins = machine(3, 5)
+    np.testing.assert_allclose(margins[fitted.support_], 1, atol=0.01)
+
+
+def test_smo_the_first_step_is_clipped_and_a_later_one_whole():
+    assert "was clipped" in ended(4, 1)["sentence"]
+    assert "taken whole" in ended(4, 3)["sentence"]
+
+
+def test_stopping_a_hundred_random_steps_leave_a_gap_and_kkt_does_not():
+    random, proven = ended(5, 1), ended(5, 2)
+    assert not random["ended"]
+    assert proven["status"] == "converged"
+    assert random["gap"] > 100 * proven["gap"]
+    assert random["violation"] > 0.1

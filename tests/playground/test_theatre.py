@@ -1,0 +1,174 @@
+"""The solver theatre on the page and behind it: its numbers are those of `trace`."""
+
+import numpy as np
+import pytest
+
+from maxmargin import trace
+from maxmargin.playground.catalogue import SOLVERS
+from maxmargin.playground.machine import dual_problem
+from maxmargin.playground.presets import points as preset
+from maxmargin.playground.schema import Advance, Refused, Settings, Start
+from maxmargin.playground.session import Session
+from maxmargin.playground.theatre import Theatre
+
+MOONS = preset("moons", 40, 0.2, seed=0)
+
+
+def settings_for(name):
+    """Coordinate descent is for machines without an offset."""
+    return Settings(offset=name != "coordinate-descent")
+
+
+def frames(name, settings, points=MOONS, most=60):
+    """One frame after every step."""
+    theatre = Theatre(Start(0, points, settings, (name,), 0.0))
+    found = [theatre.opening()["lanes"][0]]
+    while not found[-1]["ended"] and len(found) < most:
+        found.append(theatre.advance(1)["lanes"][0])
+    theatre.close()
+    return found
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_frames_are_what_trace_writes_down(name):
+    settings = settings_for(name)
+    table = trace(SOLVERS[name][1], *dual_problem(MOONS, settings), every="step")
+    shown = [frame for frame in frames(name, settings)[1:] if not frame["ended"]]
+    assert 0 < len(shown) <= len(table)
+    for key in ("steps", "objective", "gap", "violation", "movement", "accuracy"):
+        np.testing.assert_array_equal([frame[key] for frame in shown], table[key][: len(shown)])
+    for frame, step in zip(shown, table.itertuples(), strict=False):
+        assert frame["primal"] == pytest.approx(step.objective + step.gap)
+        assert step.why in frame["sentence"]
+        if len(step.indices) <= 2 and np.isfinite(step.clipped):
+            assert frame["rows"] == list(step.indices)
+            assert frame["box"]["t"]["clipped"] == step.clipped
+            assert frame["box"]["t"]["unclipped"] == step.unclipped
+            clipped = f"{step.clipped:.2g}" != f"{step.unclipped:.2g}"
+            assert ("clipped" in frame["sentence"]) == clipped
+
+
+@pytest.mark.parametrize("machine", ["svr", "nu-svr", "nu-svc", "one-class", "hard-margin"])
+def test_every_dual_machine_can_be_stepped_through(machine):
+    points = preset("sine", 30, 0.1, seed=0) if machine.endswith("svr") else MOONS
+    settings = Settings(machine=machine)
+    last = frames("second-order", settings, points, most=2000)[-1]
+    assert last["status"] == "converged"
+    assert last["violation"] <= 1e-3
+
+
+def test_a_clipped_step_ends_on_the_box():
+    for frame in frames("maximal-violating-pair", Settings()):
+        if frame["box"] and "clipped" in frame["sentence"]:
+            place = frame["box"]["along"]["clipped"]
+            assert any(value in (0.0, 1.0) for value in place)
+
+
+def test_a_dual_without_bound_is_refused_on_the_way():
+    with pytest.raises(Refused, match="Block: the dual has no bound"):
+        frames("block", Settings("hard-margin", "sigmoid"), preset("moons", 40, 0.1, seed=0))
+
+
+def test_what_a_solver_cannot_take_is_refused_with_one_that_can():
+    with pytest.raises(Refused, match="use CoordinateDescent or BlockSMO"):
+        Theatre(Start(0, MOONS, Settings(offset=False), ("platt",), 0.0))
+    with pytest.raises(Refused, match="no dual problem"):
+        Theatre(Start(0, MOONS, Settings(machine="kernel-perceptron"), ("platt",), 0.0))
+
+
+def test_a_session_has_one_theatre_at_a_time():
+    session = Session()
+    assert "no solver was started" in session.answer(Advance(1, 1))["why"]
+    session.answer(Start(2, MOONS, Settings(), ("simplified",), 0.0))
+    first = session.theatre
+    session.answer(Start(3, MOONS, Settings(), ("platt",), 0.0))
+    first.lanes[0]._thread.join(5)
+    assert not first.lanes[0]._thread.is_alive()
+    session.close()
+
+
+def test_stepping_shows_the_pair_and_its_sentence(open_page):
+    page = open_page("mode=steps")
+    page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
+    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    expected = frames("maximal-violating-pair", Settings(), most=8)
+    for frame in expected[1:]:
+        page.steps()
+        assert page.sentence() == frame["sentence"]
+        numbers = page.certificate()
+        assert numbers["primal"] == frame["primal"]
+        assert numbers["dual"] == frame["objective"]
+        assert numbers["gap"] == frame["gap"]
+        assert numbers["kkt_violation"] == frame["violation"]
+        page.settle()
+        chosen = page.page.evaluate(
+            "() => [...document.querySelectorAll('.plane:first-child .dot')]"
+            ".flatMap((dot, i) => dot.classList.contains('chosen') ? [i] : [])"
+        )
+        assert chosen == sorted(frame["rows"])
+        assert page.page.locator("[data-control=box] .clipped").is_visible()
+
+
+def test_scrubbing_goes_back_to_what_was_there(open_page):
+    page = open_page("mode=steps")
+    told = [page.sentence()]
+    for _ in range(5):
+        page.steps()
+        told.append(page.sentence())
+    page.settle()
+    picture = page.picture()
+    scrub = page.page.locator("input[name=scrub]")
+    for k in (2, 0, 4):
+        scrub.fill(str(k))
+        assert page.sentence() == told[k]
+    page.page.keyboard.press("Escape")
+    page.control("step").click()
+    page.settle()
+    assert page.sentence() == told[5]
+    assert page.picture() == picture
+    page.page.locator(".plane").first.focus()
+    page.page.keyboard.press(",")
+    assert page.sentence() == told[4]
+
+
+def test_it_plays_to_the_end_and_proves_it(open_page):
+    page = open_page("mode=steps&speed=2000")
+    page.control("play").click()
+    page.page.locator(".status[data-status=converged]").wait_for()
+    numbers = page.certificate()
+    assert numbers["kkt_violation"] <= 1e-3
+    assert numbers["gap"] == pytest.approx(numbers["primal"] - numbers["dual"])
+
+
+def test_it_plays_until_it_is_paused(open_page):
+    page = open_page("mode=steps&speed=20")
+    page.control("play").click()
+    page.wait(
+        "() => document.querySelector('.playground').playground.stage.player.frames.length > 3"
+    )
+    page.page.locator(".plane").first.focus()
+    page.page.keyboard.press("Space")
+    page.page.wait_for_timeout(200)
+    told = page.sentence()
+    page.page.wait_for_timeout(400)
+    assert page.sentence() == told
+
+
+def test_moving_a_point_starts_the_solver_again(open_page):
+    page = open_page("mode=steps")
+    page.steps(3)
+    page.drag(page.points[0][:2], (0.0, 0.0))
+    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+
+
+def test_a_race_ends_and_names_the_first(open_page):
+    page = open_page("mode=race&solver=random-pair&rival=second-order&goal=0.01&speed=3000")
+    assert page.page.locator(".plane").nth(1).is_visible()
+    page.control("play").click()
+    page.wait("() => document.querySelector('.playground').playground.stage.player.ended")
+    lanes = page.run("(app) => app.stage.player.frame.lanes")
+    assert lanes[1]["status"] == "reached the gap"
+    assert lanes[1]["relative_gap"] <= 0.01
+    assert "Second order" in page.sentence()
+    table = page.page.locator(".results").inner_text()
+    assert f"{lanes[1]['steps']:,}" in table

@@ -1,0 +1,229 @@
+"""Partitions on a real cluster: worker processes on this machine, killed, lost and come back."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas
+import pytest
+from cloudpickle import register_pickle_by_value
+from dask import delayed
+from distributed import Client, LocalCluster
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import SVC, SVR, OneClassSVM
+from maxmargin.datasets import moons
+from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
+from maxmargin.solvers import BlockSMO, Chunking
+
+X, Y = moons(240, seed=3)
+T = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
+FEW = Chunking(inner=BlockSMO(), violators=20)
+register_pickle_by_value(sys.modules[__name__])  # workers cannot import this file
+LIMIT = 240.0  # seconds for a fit: so that nothing hangs
+
+
+@pytest.fixture(scope="module")
+def client():
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0", "memory_limit": 0}
+    with LocalCluster(2, threads_per_worker=1, **quiet) as cluster, Client(cluster) as client:
+        yield client
+
+
+def in_blocks(n=60):
+    return da.from_array(X, chunks=(n, 1)), da.from_array(Y, chunks=100)
+
+
+@pytest.fixture(scope="module")
+def local():
+    return SVC(solver=FEW).fit(ArrayPartitions(X, Y, rows=60))
+
+
+def test_arrays_give_the_machine_of_one_process(client, local):
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(*in_blocks())
+    np.testing.assert_array_equal(clf.support_, local.support_)
+    np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
+    assert clf.history_["rounds"][-1] == local.history_["rounds"][-1]
+
+
+def test_frames_of_unknown_length_and_lazy_answers(client, local):
+    table = pandas.DataFrame(X, columns=["u", "v"]).assign(label=Y)
+    table = dd.from_pandas(table, npartitions=4)
+    rows = table[["u", "v"]]
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, table["label"])
+    assert clf.feature_names_in_.tolist() == ["u", "v"]
+    assert clf.certificate_.dual == pytest.approx(local.certificate_.dual, rel=1e-5)
+    lazy, score = clf.predict(rows), clf.score(rows, table["label"])
+    assert isinstance(lazy, da.Array)
+    assert isinstance(score, da.Array)
+    answer = clf.predict(pandas.DataFrame(X, columns=["u", "v"]))
+    np.testing.assert_array_equal(lazy.compute(), answer)
+    assert float(score.compute()) == pytest.approx((answer == Y).mean())
+
+
+def test_delayed_blocks_of_one_class_or_none(client, local):
+    order = Y.argsort(kind="stable")
+    ends = [0, 50, 50, 130, 240]  # the second has no rows, the first but one class
+    rows = [delayed(X[order][a:b]) for a, b in pairwise(ends)]
+    labels = [delayed(Y[order][a:b]) for a, b in pairwise(ends)]
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
+    assert clf.certificate_.dual == pytest.approx(local.certificate_.dual, rel=1e-5)
+
+
+def test_regression_and_one_class(client):
+    rows, target = da.from_array(X, chunks=(80, 2)), da.from_array(T, chunks=80)
+    reg = SVR(solver=FEW, max_time=LIMIT).fit(rows, target)
+    assert reg.certificate_.dual == pytest.approx(SVR().fit(X, T).certificate_.dual, rel=1e-4)
+    assert float(reg.score(rows, target).compute()) == pytest.approx(reg.score(X, T))
+    one = OneClassSVM(nu=0.3, solver=FEW, max_time=LIMIT).fit(rows)
+    np.testing.assert_allclose(
+        one.decision_function(rows).compute(), one.decision_function(X), atol=1e-9
+    )
+
+
+def test_pairs_of_classes_run_on_the_cluster(client):
+    rows, names = load_iris(return_X_y=True)
+    data = da.from_array(rows, chunks=(50, 4)), da.from_array(names, chunks=50)
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(*data)  # each partition has one class only
+    whole = SVC().fit(rows, names)
+    for one, other in zip(clf.certificates_, whole.certificates_, strict=True):
+        assert one.dual == pytest.approx(other.dual, rel=1e-4)
+
+
+def test_two_fits_at_once(client, local):
+    found = {}
+
+    def fit(number):
+        with client.as_current():
+            data = DaskPartitions(*in_blocks(), client=client)
+            found[number] = SVC(solver=FEW, max_time=LIMIT).fit(data)
+
+    threads = [threading.Thread(target=fit, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    for number in range(2):
+        np.testing.assert_array_equal(found[number].support_, local.support_)
+
+
+def test_nan_and_ragged_blocks_are_named(client):
+    bad = X.copy()
+    bad[130, 1] = np.nan
+    with pytest.raises(ValueError, match="partition 2: X contains NaN at row 10, column 1"):
+        SVC().fit(da.from_array(bad, chunks=(60, 2)), Y)
+    rows = [delayed(X[:100]), delayed(X[100:, :1])]
+    with pytest.raises(ValueError, match="partition 1 differs from partition 0: columns is 1"):
+        SVC().fit(rows, [delayed(Y[:100]), delayed(Y[100:])])
+    with pytest.raises(ValueError, match="X has 2 partitions, but the labels or weights 1"):
+        SVC().fit(rows, [delayed(Y)])
+
+
+# --- faults -------------------------------------------------------------------------------
+
+
+def deadly(number, calls, deaths):
+    """A block of rows; its worker is killed, by its process id, when it is asked for often."""
+    with Path(calls).open("ab") as file:
+        file.write(b"x")
+    if number == 1 and Path(calls).stat().st_size > 20 and not Path(deaths).exists():
+        Path(deaths).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return X[60 * number : 60 * (number + 1)]
+
+
+def test_a_worker_killed_in_a_round_is_a_recomputation(client, local, tmp_path):
+    calls, deaths = str(tmp_path / "calls"), str(tmp_path / "deaths")
+    rows = [delayed(deadly)(number, calls, deaths) for number in range(4)]
+    labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
+    assert Path(deaths).exists()
+    np.testing.assert_array_equal(clf.support_, local.support_)
+    np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
+
+
+def test_all_workers_gone_and_come_back(client, local, tmp_path):
+    calls = tmp_path / "calls"
+    calls.touch()
+
+    def kill():
+        deadline = time.monotonic() + LIMIT
+        while calls.stat().st_size <= 12 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+
+    client.wait_for_workers(2, timeout=LIMIT)
+    processes = list(client.run(os.getpid).values())
+    killer = threading.Thread(target=kill)
+    killer.start()
+    rows = [delayed(deadly)(number, str(calls), __file__) for number in range(4)]
+    labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
+    killer.join(LIMIT)
+    client.wait_for_workers(2, timeout=LIMIT)
+    assert not {*processes} & {*client.run(os.getpid).values()}
+    np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
+
+
+@pytest.fixture
+def lonely(tmp_path):
+    """A scheduler and a worker that are processes of their own."""
+    file = tmp_path / "scheduler.json"
+    source = str(Path(__file__).parents[2] / "src")
+    environment = os.environ | {"PYTHONPATH": source}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+    place = ["--scheduler-file", str(file)]
+    programs = [
+        ["distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", *place],
+        ["distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", *place],
+    ]
+    started = [subprocess.Popen([sys.executable, "-m", *program], **quiet) for program in programs]
+    yield file, started[0]
+    for process in started:
+        process.kill()
+        process.wait(timeout=60)
+
+
+def test_a_lost_scheduler_is_an_error_with_the_model_so_far(lonely, tmp_path):
+    file, scheduler = lonely
+    saved = tmp_path / "fit.npz"
+
+    def kill():
+        deadline = time.monotonic() + LIMIT
+        while not saved.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        scheduler.kill()
+
+    deadline = time.monotonic() + LIMIT
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        client = Client(scheduler_file=str(file), timeout=LIMIT, set_as_default=False)
+        client.wait_for_workers(1, timeout=LIMIT)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        slow = Chunking(inner=BlockSMO(), violators=4)
+        clf = SVC(solver=slow, checkpoint=saved, tol=1e-6, max_time=LIMIT)
+        with (
+            pytest.warns(ConvergenceWarning, match="scheduler at .* is gone"),
+            pytest.raises(ClusterLost, match=r"make a new distributed\.Client"),
+        ):
+            clf.fit(DaskPartitions(*in_blocks(), client=client))
+        killer.join(LIMIT)
+        client.close(timeout=10)
+    assert clf.certificate_.status.value == "interrupted"
+    assert clf.predict(X).shape == Y.shape
+    again = SVC(solver=slow, checkpoint=saved).fit(ArrayPartitions(X, Y, rows=60))
+    assert again.history_["violators"][0] < len(X)

@@ -1,0 +1,71 @@
+"""A search that is stopped returns the best so far, refitted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+import maxmargin
+from maxmargin import SVC, tune
+from maxmargin.selection import evaluation
+
+X, Y = make_classification(200, 6, random_state=0, flip_y=0.2)
+LONG = {"Cs": np.logspace(-2, 2, 4), "gammas": np.logspace(-3, 1, 20)}
+
+
+def test_time_is_kept_and_the_best_so_far_is_refitted(monkeypatch):
+    """The clock jumps by an hour after some fits: so the test does not depend on speed."""
+    scored = []
+
+    def score(machine, X, y):
+        scored.append(1)
+        return float(np.mean(machine.predict(X) == y))
+
+    clock = evaluation.perf_counter
+    monkeypatch.setattr(evaluation, "perf_counter", lambda: clock() + 3600 * (len(scored) >= 100))
+    search = tune(SVC(), X, Y, **LONG, max_time=1800, scoring=score)
+    assert search.status == "out of time"
+    states = search.cv_results_["status"]
+    assert (states == "finished").any()
+    assert (states == "not finished").any()
+    assert search.best_score_ == np.nanmax(search.cv_results_["mean_test_score"])
+    assert search.best_estimator_.score(X, Y) > 0.5
+
+
+def test_no_time_at_all_is_an_error_that_says_so():
+    with pytest.raises(TimeoutError, match="out of time before all folds of any cell"):
+        tune(SVC(), X, Y, **LONG, max_time=1e-6)
+
+
+PROGRAM = """
+import os, signal, sys
+import numpy as np
+from sklearn.datasets import make_classification
+from maxmargin import SVC, tune
+X, y = make_classification(300, 6, random_state=0, flip_y=0.2)
+done = []
+def score(machine, X, y):
+    done.append(1)
+    if len(done) == 60:
+        os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does
+    return float(np.mean(machine.predict(X) == y))
+search = tune(SVC(), X, y, Cs=np.logspace(-2, 2, 4), gammas=np.logspace(-3, 1, 400),
+              n_jobs=int(sys.argv[1]), scoring=score, verbose=1)
+print(search.status, search.best_score_ > 0.5, hasattr(search, "best_estimator_"))
+print(sum(cell.complete for cell in search.cells) < len(search.cells))
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_ctrl_c_returns_the_best_so_far(threads):
+    command = [sys.executable, "-c", PROGRAM, threads]
+    environment = os.environ | {"PYTHONPATH": str(Path(maxmargin.__file__).parents[1])}
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=100, env=environment, check=False
+    )
+    assert run.stdout.split() == ["interrupted", "True", "True", "True"], run.stderr
+    assert "fits, best" in run.stderr

@@ -1,0 +1,80 @@
+"""What a block is made of, how exact it is, and a gradient that is proved wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+
+from maxmargin.formulations import c_svc, nu_svc
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF
+from maxmargin.solvers import BlockSMO
+from maxmargin.solvers.dual.block_smo import working_set
+from maxmargin.solvers.dual.state import DualState, exact_gradient
+
+
+def state_of(n, n_groups, seed):
+    """A feasible β, most of it at a bound, with its gradient: somewhere on the way of a solve."""
+    rng = np.random.default_rng(seed)
+    X, y = make_moons(n, noise=0.3, random_state=seed)
+    y = 2.0 * y - 1
+    problem = c_svc(y, 1.0, fit_intercept=n_groups == 1)
+    if n_groups == 2:
+        problem = nu_svc(y, np.ones(n), 0.5, n)
+    beta = rng.uniform(problem.lower, problem.upper)
+    beta = problem.feasible(np.where(rng.random(n) < 0.9, np.round(beta), beta))
+    gram = Gram(RBF(1.0), X)
+    return DualState(problem, gram, beta)
+
+
+@given(st.integers(0, 2), st.integers(40, 120), st.integers(8, 32), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_a_block_violates_as_much_as_all_and_says_what_is_left_outside(n_groups, n, size, seed):
+    state = state_of(n, n_groups, seed)
+    problem, beta, gradient = state.problem, state.beta, state.gradient
+    W, outside = working_set(state, size, size, np.random.default_rng(seed))
+    assert len(W) == len(np.unique(W)) <= size
+    inside = np.zeros(n, bool)
+    inside[W] = True
+    offsets = problem.offsets(beta, gradient)
+    residual = gradient + (offsets[problem.group] if n_groups else 0.0)
+    wish = np.where(beta < problem.upper, -residual, 0.0)
+    wish = np.maximum(wish, np.where(beta > problem.lower, residual, 0.0))
+    assert outside == pytest.approx(wish[~inside].max(initial=0.0))
+    free = (beta > problem.lower) & (beta < problem.upper)
+    if not free[~inside].any():  # else the worst may be one of the free that had no place
+        assert wish[inside].max() >= outside
+
+
+@pytest.mark.parametrize(("C", "kind"), [(1.0, np.uint16), (100.0, np.float32)])
+def test_entries_have_16_bits_where_no_variable_can_move_far(monkeypatch, C, kind):
+    X, y = make_moons(BlockSMO.whole + 200, noise=0.3, random_state=0)
+    problem, gram, tol = c_svc(2.0 * y - 1, C), Gram(RBF(1.0), X), 1e-3
+    kinds, square = set(), Gram.square
+
+    def watched(self, i, dtype, out):
+        kinds.add(out.dtype.type)
+        return square(self, i, dtype, out)
+
+    monkeypatch.setattr(Gram, "square", watched)
+    solution = BlockSMO(tol=tol).solve(problem, gram)
+    assert kinds == {kind}
+    true = exact_gradient(problem, gram, solution.beta)
+    assert problem.violation(solution.beta, true) <= tol
+
+
+def test_a_gradient_that_is_proved_wrong_is_exact_where_it_counts():
+    X, y = make_moons(BlockSMO.whole + 200, noise=0.3, random_state=0)
+    problem, gram, tol = c_svc(2.0 * y - 1, 1.0), Gram(RBF(1.0), X), 1e-3
+    solution = BlockSMO(tol=tol).solve(problem, gram)
+    noise = np.random.default_rng(0).normal(0, 20 * tol, problem.size)
+    state = DualState(problem, gram, solution.beta)
+    state.gradient, state.dtype = solution.gradient + noise, np.float32
+    state.confirm(tol)
+    true = exact_gradient(problem, gram, solution.beta)
+    support = solution.beta != 0
+    np.testing.assert_allclose(state.gradient[support], true[support], atol=1e-10)
+    assert problem.violation(state.beta, state.gradient) == pytest.approx(
+        problem.violation(state.beta, true), abs=1e-10
+    )

@@ -1,0 +1,185 @@
+"""The second-order method: its optimum is that of the interior point, and SMO hands over to it."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import SVC, SVR
+from maxmargin.formulations import c_svc
+from maxmargin.gram import Gram
+from maxmargin.kernels import RBF
+from maxmargin.problem import Status
+from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
+from maxmargin.solvers.dual import newton_system
+from maxmargin.solvers.dual.newton_system import NewtonSystem
+from problems import PROBLEMS
+from truth import Truth, optimum
+
+TOL = 1e-9
+
+
+def start_of(problem, seed):
+    """A feasible point anywhere in the box, many variables at a bound."""
+    rng = np.random.default_rng(seed)
+    low, high = np.maximum(problem.lower, -10.0), np.minimum(problem.upper, 10.0)
+    beta = rng.uniform(low, high)
+    at = rng.random(problem.size)
+    return problem.feasible(np.where(at < 0.3, low, np.where(at > 0.7, high, beta)))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("seed", [None, 0])
+def test_the_dual_only_rises_to_that_of_the_interior_point(name, seed):
+    case, solver, rising = PROBLEMS[name], BlockInteriorPoint(tol=TOL), []
+    start = None if seed is None else start_of(case.problem, seed)
+    solution = solver.solve(
+        case.problem,
+        case.matrix(),
+        start=start,
+        observe=lambda now: rising.append((now.objective, now.beta.copy())),
+    )
+    truth = Truth.of(case)
+    for _, beta in rising:
+        truth.assert_feasible(beta)
+    duals = [dual for dual, _ in rising]
+    assert all(after >= before - 1e-12 * abs(before) for before, after in pairwise(duals))
+    assert solution.status is Status.CONVERGED
+    truth.assert_proven(solver, solution)
+    assert solution.values.dual == pytest.approx(optimum(name), rel=1e-9)
+
+
+def hard(n=400, C=1e6):
+    """Two overlapping classes and a smooth kernel: SMO crawls."""
+    X, y = make_moons(n, noise=0.4, random_state=0)
+    return c_svc(2.0 * y - 1, C), Gram(RBF(0.5), X)
+
+
+def test_smo_hands_over_where_it_crawls_and_says_so():
+    words = []
+    solution = BlockSMO().solve(*hard(), observe=lambda now: words.append(now.method))
+    assert solution.status is Status.CONVERGED
+    assert solution.values.relative_gap <= 1e-3
+    assert (words[0], words[-1]) == ("", "second order")
+
+
+def test_smo_keeps_what_it_solves_itself():
+    words = []
+    BlockSMO().solve(*hard(C=1.0), observe=lambda now: words.append(now.method))
+    assert set(words) == {""}
+
+
+def test_the_clock_decides_nothing(monkeypatch):
+    usual = BlockSMO().solve(*hard())
+    ticks = iter(np.cumsum(np.random.default_rng(0).exponential(1000.0, 10**6)))
+    monkeypatch.setattr("maxmargin.solvers.state.perf_counter", lambda: float(next(ticks)))
+    slow = BlockSMO().solve(*hard())
+    assert slow.seconds > 100 * usual.seconds
+    np.testing.assert_array_equal(slow.beta, usual.beta)
+
+
+@pytest.mark.parametrize("tol", [0.3, 0.03, 0.003])
+def test_what_tol_bounds(tol):
+    """LIBSVM's rule ends no later than both rules; either status says what is so."""
+    problem, gram = hard(n=60, C=1e3)
+    steps = []
+    for criterion in (Criterion.KKT, Criterion.BOTH):
+        solution = SecondOrderSMO(tol=tol, criterion=criterion).solve(problem, gram)
+        assert solution.status is Status.CONVERGED
+        assert criterion.of(solution.values) <= tol
+        steps.append(solution.n_iter)
+    assert max(solution.values.violation, solution.values.relative_gap) <= tol
+    assert steps[0] <= steps[1]
+
+
+def test_libsvms_rule_is_a_parameter_of_the_machines():
+    X, y = moons()
+    for rule in Criterion.BOTH, Criterion.KKT:
+        with pytest.warns(ConvergenceWarning, match=f"was asked of the {rule.words}"):
+            SVC(criterion=rule.value, max_iter=1).fit(X, y)
+
+
+@given(st.integers(0, 99), st.sampled_from([0, 1, 2]), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_systems_are_solved_the_same_in_every_way(seed, n_groups, shared):
+    """Low rank, float32 with conjugate gradients, float64: against the dense system."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 2))
+    K = RBF(0.05)(X, X)
+    rows = np.concatenate([np.arange(60), rng.integers(60, size=30)]) if shared else np.arange(60)
+    D = 10.0 ** rng.uniform(-1, 3, len(rows))
+    A = np.equal.outer(np.arange(n_groups), rng.integers(max(n_groups, 1), size=len(rows)))
+    r, s = rng.normal(size=len(rows)), rng.normal(size=n_groups)
+    dense = np.block(
+        [[K[np.ix_(rows, rows)] + np.diag(D), A.T], [A, np.zeros((n_groups, n_groups))]]
+    ).astype(float)
+    x, b = np.split(np.linalg.solve(dense, np.concatenate([r, s])), [len(rows)])
+    few, many = newton_system.FEW, newton_system.MANY
+    try:
+        for newton_system.FEW, newton_system.MANY, coarse in (
+            (10**9, 10**9, 0.0),
+            (10**9, 1, 0.0),
+            (1, 10**9, 1e-9),
+        ):
+            system = NewtonSystem(K, rows, A.astype(float), coarse)
+            system.factorise(D)
+            found, offsets = system.solve(r, s)
+            np.testing.assert_allclose(A @ found, s, atol=1e-9)
+            np.testing.assert_allclose(found, x, atol=2e-3 * np.abs(x).max())
+            np.testing.assert_allclose(offsets, b, atol=2e-3 * np.abs(dense @ np.r_[x, b]).max())
+    finally:
+        newton_system.FEW, newton_system.MANY = few, many
+
+
+@pytest.mark.parametrize("gamma", [0.02, 0.2])
+def test_noise_with_a_large_C(gamma):
+    """Where SMO stagnated, with the advice to scale the data."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 5))
+    y = np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=1000) > 0
+    proof = SVC(C=1e4, gamma=gamma, max_time=100).fit(X, y).certificate_
+    assert proof.status is Status.CONVERGED
+    assert max(proof.kkt_violation, proof.relative_gap) <= 1e-3
+
+
+def moons():
+    X, y = make_moons(150, noise=0.3, random_state=0)
+    return X, y
+
+
+def dollars(spread=1e5):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    return X, spread * (np.sin(X[:, 0]) + 0.1 * rng.normal(size=150))
+
+
+def contradictory():
+    X, y = moons()
+    return np.concatenate([X, X]), np.concatenate([y, 1 - y])
+
+
+@pytest.mark.parametrize(
+    ("machine", "data"),
+    [
+        (SVR(), dollars),
+        (SVR(C=1e5), dollars),
+        (SVR(C=1e5, epsilon=0.0), dollars),
+        (SVR(epsilon=0.0), dollars),
+        (SVC(C=1e12), moons),
+        (SVC(C=1e6), contradictory),
+        (SVC(C=1e6, gamma=1e-12), moons),
+        (SVC(C=1e6, gamma=1e9), moons),
+        (SVR(C=1e6, gamma=1e9), dollars),
+    ],
+    ids=lambda value: getattr(value, "__name__", None) or repr(value),
+)
+def test_extreme_numbers_end_converged(machine, data):
+    X, y = data()
+    proof = machine.set_params(max_time=60).fit(X, y).certificate_
+    assert proof.status is Status.CONVERGED
+    assert proof.kkt_violation <= machine.tol
+    assert proof.relative_gap <= machine.tol
