@@ -141,7 +141,7 @@ def run_here(run: Run) -> dict:
     result["accuracy"] = float(np.mean(model.predict(Xt) == yt))
     result["predict s"] = perf_counter() - began
     if run.method.startswith("scikit-learn"):
-        from maxmargin.features.base import kernel_error
+        from maxmargin.features.kernel_features import kernel_error
         from maxmargin.kernels import RBF
 
         kernel = RBF(CASES[run.case][2])

@@ -210,6 +210,9 @@ def figure(records: list[Record]):
     drawing = Figure(figsize=(13, 7), layout="constrained")
     left, right = drawing.subplots(1, 2)
     cases = list(dict.fromkeys((r.kind, r.case) for r in records if r.kind in ("train", "sparse")))
+    scaling = list(curves(records))
+    libraries = dict.fromkeys([*SAME_INPUT, *(peer for peer, *_ in scaling)])
+    colors = {library: f"C{k % 10}" for k, library in enumerate(libraries)}  # in both panels
     for rival in SAME_INPUT:
         points = [
             (factor, place)
@@ -217,15 +220,15 @@ def figure(records: list[Record]):
             for factor in factors([r for r in records if r.case == case], kind, [rival])
         ]
         if points:
-            left.plot(*zip(*points, strict=True), "o", label=rival)
+            left.plot(*zip(*points, strict=True), "o", color=colors[rival], label=rival)
     left.axvline(1, color="black", linewidth=0.8)
     left.set_xscale("log")
     left.grid(axis="x", which="both", alpha=0.3)
     left.invert_yaxis()
     left.set_yticks(range(len(cases)), [case for _, case in cases])
     left.set_xlabel("seconds of the peer / seconds of maxmargin, same input dtype")
-    for peer, rows, seconds in curves(records):
-        right.loglog(rows, seconds, "o-", label=peer)
+    for peer, rows, seconds in scaling:
+        right.loglog(rows, seconds, "o-", color=colors[peer], label=peer)
     right.grid(alpha=0.3)
     right.set_xlabel("rows")
     right.set_ylabel("seconds to train")

@@ -71,7 +71,7 @@ class Crew:
     def __init__(self, peers: list[Peer]):
         self.workers = {peer.name: Worker(peer) for peer in peers}
         self.absent: dict[str, str] = {}
-        self.warm: set[tuple[int | None, str, str]] = set()
+        self.warm: set[tuple[int | None, Case]] = set()
         attempt(lambda peer: self.workers[peer.name].wait(), peers, self.absent)
         self.peers = [peer for peer in peers if peer.name not in self.absent]
 
@@ -84,9 +84,11 @@ class Crew:
         """The worker, having fitted this machine to some rows of this form once: compiled."""
         worker = self.of(peer)
         form = "text" if case.kind == "sparse" else "narrow"
-        if (worker.process.pid, case.machine, form) not in self.warm:
-            worker.ask("fit", Case("warm-up", form, 1_500, case.machine))
-            self.warm.add((worker.process.pid, case.machine, form))
+        same = {name: getattr(case, name) for name in ("rbf", "linear", "loss", "penalty")}
+        first = Case("warm-up", form, 1_500, case.machine, **same)
+        if (worker.process.pid, first) not in self.warm:
+            worker.ask("fit", first)
+            self.warm.add((worker.process.pid, first))
         return worker
 
     def able(self, case: Case) -> list[Peer]:

@@ -28,6 +28,23 @@ def linear(data: str, costs: tuple[float, ...] = (1,), n: int | None = None) -> 
     ]
 
 
+def l1(data: str, costs: tuple[float, ...], n: int | None = None) -> list[Case]:
+    return [
+        Case("linear", data, n, "LinearSVC", C=C, loss="squared_hinge", penalty="l1", tol=tol)
+        for C in costs
+        for tol in (1e-3, 1e-5)
+    ]
+
+
+def kernels(n: int) -> list[Case]:
+    """Multiples and sums beside their parts; half the kernel at twice the C is the same problem."""
+    weights = [(1.0, 0.0, 1.0), (0.5, 0.0, 2.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
+    return [
+        Case("kernels", "narrow", n, C=C, gamma=1 / 40, rbf=rbf, linear=linear, only=OURS)
+        for rbf, linear, C in weights
+    ]
+
+
 def tiny() -> list[Case]:
     """Seconds: for the tests."""
     return [
@@ -37,9 +54,11 @@ def tiny() -> list[Case]:
         Case("SVR", "friedman", 100, "SVR", gamma=0.1),
         Case("one-class", "novelty", 100, "OneClassSVM", gamma=0.1),
         Case("linear", "narrow", 200, "LinearSVC", C=0.1),
+        Case("linear", "narrow", 200, "LinearSVC", loss="squared_hinge", penalty="l1"),
         Case("small", "breast_cancer", 569, gamma=1 / 30),
         Case("memory", "narrow", 1_000, gamma=1 / 40, cache="default", only=("scikit-learn",)),
         Case("cold", "narrow", 200, gamma=1 / 40, only=("scikit-learn",)),
+        *kernels(200),
         *(Case("scaling", "narrow", n, gamma=1 / 40) for n in (100, 200, 400)),
     ]
 
@@ -56,8 +75,11 @@ def quick() -> list[Case]:
         Case("one-class", "novelty", 5_000, "OneClassSVM", gamma=1 / 10),
         Case("linear", "text", 5_000, "LinearSVC", loss="hinge"),
         Case("linear", "narrow", 5_000, "LinearSVC", C=0.01, loss="squared_hinge"),
+        *l1("text", (1,), n=5_000),
+        *l1("narrow", (0.1,), n=5_000),
         *at((1,), "small", "iris", 0.25, n=150, only=QUICK_PEERS),
         *at((1,), "small", "narrow", 1 / 40, n=1_000, only=QUICK_PEERS),
+        *kernels(5_000),
         Case("memory", "imbalanced", 10_000, gamma=1 / 22, cache="default", only=BLOCKS),
         Case("cold", "narrow", 2_000, gamma=1 / 40, only=OURS),
         *(
@@ -94,12 +116,18 @@ def full() -> list[Case]:
         *linear("reuters"),
         *linear("text", n=20_000),
         *linear("narrow", (0.01, 1), n=50_000),
+        *l1("a9a", (0.01, 1)),
+        *l1("reuters", (1,)),
+        *l1("text", (0.1, 1), n=20_000),
+        *l1("narrow", (0.01, 1), n=50_000),
+        *l1("wide", (0.1,), n=5_000),
         *small(),
         *(
             Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=BLOCKS)
             for cache in ("default", "matrix")
         ),
         Case("cold", "narrow", 10_000, gamma=1 / 40, only=OURS),
+        *kernels(10_000),
         *(
             Case("scaling", "narrow", n, gamma=1 / 40, only=QUICK_PEERS)
             for n in (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000)
@@ -115,7 +143,11 @@ def small() -> list[Case]:
         *at((1, 100), "small", "iris", 0.25, n=150),
         *at((1, 100), "small", "breast_cancer", 1 / 30, n=569),
         *at((1, 100), "small", "narrow", 1 / 40, n=200),
-        *at((1, 100), "small", "narrow", 1 / 40, n=1_000),
+        *(
+            case
+            for n in (500, 1_000, 1_500, 2_000, 2_500)
+            for case in at((1, 100), "small", "narrow", 1 / 40, n=n)
+        ),
     ]
 
 

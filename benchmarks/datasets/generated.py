@@ -26,6 +26,19 @@ def narrow(n=10_000):
     return held_out(X, y, n)
 
 
+def noisy(n=10_000):
+    """20 columns, two classes of four clusters each, a tenth of the labels drawn by lot."""
+    X, y = datasets.make_classification(
+        n + min(n, 5_000),
+        n_features=20,
+        n_informative=10,
+        n_clusters_per_class=4,
+        flip_y=0.1,
+        random_state=0,
+    )
+    return held_out(X, y, n)
+
+
 def wide(n=5_000):
     """500 columns, of which 50 tell the classes apart."""
     X, y = datasets.make_classification(

@@ -98,6 +98,19 @@ def california_housing(n=20_640):
     return X, y, X[:5_000], y[:5_000]
 
 
+def california_scaled(n=4_000):
+    """Rows by lot, the target scaled to unit variance."""
+    X, y, Xt, yt = california_dollars(n)
+    return X, (y - y.mean()) / y.std(), Xt, (yt - y.mean()) / y.std()
+
+
+def california_dollars(n=4_000):
+    """Rows by lot, the target in dollars."""
+    X, y, Xt, yt = drawn("california_housing", n, 5_000)
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), y, scaler.transform(Xt), yt
+
+
 def abalone(n=4_177):
     parts = archive("abalone")
     X, y = StandardScaler().fit_transform(parts["X"])[:n], parts["y"][:n]

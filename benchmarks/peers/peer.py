@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.multiclass import OneVsRestClassifier
 
 from benchmarks.case import Answer, Case, Part
 
@@ -43,7 +44,8 @@ class Peer:
     def parameters(self, case: Case, n: int) -> dict[str, Any]:
         if case.machine == "LinearSVC":
             common = {"C": case.C, "loss": case.loss, "fit_intercept": False, "tol": case.tol}
-            return common | {"max_iter": 100_000} | self.options
+            penalty = {"penalty": "l1", "dual": False} if case.penalty == "l1" else {}
+            return common | penalty | {"max_iter": 100_000} | self.options
         cache = {"cache_size": self.megabytes(n)} if case.cache == "matrix" else {}
         own = {
             "SVC": {"C": case.C},
@@ -61,8 +63,14 @@ class Peer:
     def fit(self, case: Case, X, y):
         machine = getattr(import_module(self.module), case.machine)
         model = machine(**self.parameters(case, X.shape[0]))
+        if case.multiclass == "ovr":
+            model = self.one_versus_rest(model)
         model.fit(X, y)
         return model
+
+    def one_versus_rest(self, machine):
+        """The machine with one problem for each class."""
+        return OneVsRestClassifier(machine)
 
     def predict(self, model, X) -> np.ndarray:
         return model.predict(X)
@@ -70,6 +78,8 @@ class Peer:
     def answer(self, case: Case, model, y) -> Answer:
         if case.machine == "LinearSVC":
             return Answer(weights=np.ravel(model.coef_).astype(float))
+        if case.multiclass == "ovr":
+            return Answer([*self.parts_of_classes(model)])
         coef, intercept = model.dual_coef_, np.ravel(model.intercept_)
         coef = coef.toarray() if issparse(coef) else coef
         if case.machine != "SVC":
@@ -77,6 +87,12 @@ class Peer:
         # Of two classes scikit-learn counts the second as positive; of more, the first of a pair.
         classes = model.classes_[::-1] if len(model.classes_) == 2 else model.classes_
         return Answer(list(one_versus_one(classes, model.support_, coef, intercept, y)))
+
+    def parts_of_classes(self, model) -> Iterator[Part]:
+        """One part for each class against the others."""
+        for name, each in zip(model.classes_, model.estimators_, strict=True):
+            coef, b = np.ravel(each.dual_coef_), float(np.ravel(each.intercept_)[0])
+            yield Part(each.support_, coef, b, (float(name), None))
 
 
 def one_versus_one(classes, support, coef, intercept, y) -> Iterator[Part]:

@@ -1,0 +1,329 @@
+"""Rows in partitions against rows in memory: `python -m benchmarks.scale`.
+
+    python -m benchmarks.scale                       # every line
+    python -m benchmarks.scale --only cover covtype  # some of them
+    python -m benchmarks.scale --report              # SCALE.md again from scale.csv
+
+Each line is a process of its own: the peak of its resident memory, and of its workers', is its own.
+The data are written to a folder of files first (--folder, /tmp by default), which is not timed. A
+fit of few rows that is not timed comes first, in every process, so that nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+HERE = Path(__file__).parent
+FIT = {"cover": {"C": 100.0, "gamma": 0.1}, "covtype": {"C": 10.0, "gamma": 8.0}}
+FILES = {"cover": "cover_adbench.npz", "covtype": "covtype_93k.npz"}
+BUDGET, ROWS, COMPONENTS = 500, 32_768, 300  # MB, rows of a partition, columns of φ
+FIELDS = (
+    "case",
+    "way",
+    "rows",
+    "seconds",
+    "dual",
+    "relative_gap",
+    "violation",
+    "status",
+    "rounds",
+    "moved_mb",
+    "support",
+    "accuracy",
+    "peak_mb",
+    "worker_peak_mb",
+    "load",
+    "note",
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table."""
+
+    case: str
+    way: str
+    rows: int = 0  # all
+    workers: int = 2
+
+
+def plan() -> list[Line]:
+    lines = [
+        Line(case, way)
+        for case in ("cover", "covtype")
+        for way in ("in memory", "out of core", "dask", "sgd")
+    ]
+    lines += [Line("cover", way, rows) for rows in (50_000, 150_000) for way in ("out of core",)]
+    lines += [Line("cover", "dask", rows, n) for rows in (50_000, 150_000) for n in (1, 2)]
+    lines += [Line("cover", "dask", 0, 1)]
+    return [*lines, Line("generated", "dask nystroem"), Line("generated", "sgd nystroem")]
+
+
+def data(case: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """All rows of a real set, in a random order."""
+    archive = np.load(Path(os.environ["MAXMARGIN_DATA"]) / FILES[case])
+    X, y = archive["X"].astype(np.float64), archive["y"].astype(int)
+    if case == "cover":
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    else:
+        y = (y == 2).astype(int)
+    order = np.random.default_rng(0).permutation(len(X))[: rows or len(X)]
+    return np.ascontiguousarray(X[order]), y[order]
+
+
+def written(case: str, rows: int, folder: Path) -> tuple[np.memmap, np.ndarray]:
+    """The rows in a file."""
+    X, y = data(case, rows)
+    path = folder / f"{case}-{len(X)}.dat"
+    if not path.exists():
+        X.tofile(path)
+    return np.memmap(path, np.float64, "r", shape=X.shape), y
+
+
+def generated(folder: Path, rows: int) -> Path:
+    """Rows of 20 columns as Parquet, 250,000 in a row group; the label is a noisy function."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / f"generated-{rows}.parquet"
+    if path.exists():
+        return path
+    names = [f"x{k}" for k in range(20)]
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(20, 12)), rng.normal(size=12)
+    schema = pa.schema([(name, pa.float32()) for name in names] + [("y", pa.int8())])
+    with pq.ParquetWriter(path.with_suffix(".part"), schema) as file:
+        for start in range(0, rows, 250_000):
+            X = rng.normal(size=(min(250_000, rows - start), 20))
+            y = np.tanh(X @ A / 4) @ b + rng.normal(0, 0.3, len(X)) > 0
+            columns = [*X.T.astype(np.float32), y.astype(np.int8)]
+            file.write_table(pa.table(dict(zip([*names, "y"], columns, strict=True)), schema))
+    path.with_suffix(".part").rename(path)
+    return path
+
+
+def peak() -> float:
+    """Most memory this process has held, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def cluster(stack: ExitStack, workers: int):
+    from distributed import Client, LocalCluster
+
+    made = LocalCluster(workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0)
+    return stack.enter_context(Client(stack.enter_context(made)))
+
+
+def run_here(line: Line, folder: Path) -> dict:
+    """One line: fit, measure, score."""
+    from maxmargin import SVC
+    from maxmargin.scale import ArrayPartitions
+
+    with ExitStack() as stack:
+        workers = []
+        if line.way.startswith("dask"):
+            client = cluster(stack, line.workers)
+        if line.case == "generated":
+            return run_generated(line, folder, client if "dask" in line.way else None)
+        X, y = written(line.case, line.rows, folder)
+        few = slice(0, 2_000)
+        if line.way == "sgd":
+            return run_sgd(line, X, y)
+        budget = None if line.way == "in memory" else BUDGET
+
+        def make():
+            return SVC(cache_size=budget, **FIT[line.case])
+
+        if line.way == "in memory":
+            X = np.array(X)
+            make().fit(X[few], y[few])
+            began, model = perf_counter(), make().fit(X, y)
+        elif line.way == "out of core":
+            make().fit(ArrayPartitions(X[few], y[few], rows=500))
+            began, model = perf_counter(), make().fit(ArrayPartitions(X, y, rows=ROWS))
+        else:
+            import dask.array as da
+
+            def blocks(X, y):
+                rows, labels = da.from_array(X, (ROWS, -1)), da.from_array(y, ROWS)
+                return client.persist([rows, labels])
+
+            for _ in range(2):
+                make().fit(*blocks(np.array(X[few]), y[few]))
+            held = blocks(np.array(X), y)
+            client.gather(client.compute([each.sum() for each in held]))
+            began = perf_counter()
+            model = make().fit(*held)
+            workers = list(client.run(peak).values())
+        seconds = perf_counter() - began
+        result = described(model, seconds) | {"worker_peak_mb": max(workers, default=0)}
+        result["accuracy"] = float(model.score(np.array(X[:20_000]), y[:20_000]))
+        return result
+
+
+def described(model, seconds: float) -> dict:
+    proof, history = model.certificate_, model.history_
+    found = {"seconds": seconds, "dual": proof.dual, "relative_gap": proof.relative_gap}
+    found |= {"violation": proof.kkt_violation, "status": proof.status.value, "peak_mb": peak()}
+    if "rounds" in history.dtype.names:
+        found |= {"rounds": int(history["rounds"][-1]), "moved_mb": history["bytes"][-1] / 2**20}
+    if hasattr(model, "support_"):
+        found["support"] = len(model.support_)
+    return found
+
+
+def run_sgd(line: Line, X: np.ndarray, y: np.ndarray) -> dict:
+    """What dask-ml's Incremental does: `partial_fit` of scikit-learn, partition by partition."""
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import SGDClassifier
+
+    C, gamma = FIT[line.case].values()
+    phi = Nystroem(gamma=gamma, n_components=COMPONENTS, random_state=0)
+    began = perf_counter()
+    phi.fit(np.array(X[:20_000]))
+    clf = SGDClassifier(alpha=1 / (C * len(X)), random_state=0, average=True)
+    for _ in range(5):
+        for start in range(0, len(X), ROWS):
+            some = slice(start, start + ROWS)
+            clf.partial_fit(phi.transform(np.array(X[some])), y[some], classes=[0, 1])
+    seconds = perf_counter() - began
+    accuracy = float(clf.score(phi.transform(np.array(X[:20_000])), y[:20_000]))
+    note = f"5 epochs on {COMPONENTS} Nyström columns, no certificate"
+    return {"seconds": seconds, "accuracy": accuracy, "peak_mb": peak(), "note": note}
+
+
+def run_generated(line: Line, folder: Path, client) -> dict:
+    """SVC on Nyström features of Parquet files, on a cluster."""
+    import dask.dataframe as dd
+
+    from maxmargin import SVC
+
+    rows = line.rows or 5_000_000
+    path = generated(folder, rows)
+    table = dd.read_parquet(path, split_row_groups=1)
+    model = SVC(approximation="nystroem", n_components=COMPONENTS, gamma=0.02, cache_size=BUDGET)
+    X, y = table.drop(columns="y"), table["y"]
+    began = perf_counter()
+    model.fit(X, y)
+    result = described(model, perf_counter() - began)
+    score = float(model.score(X.partitions[0], y.partitions[0]).compute())
+    return result | {"accuracy": score, "worker_peak_mb": max(client.run(peak).values())}
+
+
+def run_apart(line: Line, folder: Path, limit: float) -> dict:
+    command = [sys.executable, "-m", "benchmarks.scale", "--folder", str(folder)]
+    command += ["--job", json.dumps(asdict(line))]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"note": f"not done in {limit:.0f} s"}
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [""])[-1]
+        return {"note": f"failed: {last[:90]}"}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def report(records: list[dict]) -> None:
+    """SCALE.md from scale.csv."""
+    processor = next(
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    text = [
+        "# Rows in partitions\n",
+        f"`python -m benchmarks.scale`, Python {platform.python_version()}, NumPy "
+        f"{np.__version__}, {os.cpu_count()} cores of {processor}. Budget {BUDGET} MB, partitions "
+        f"of {ROWS:,} rows. `load` is the load average beside the run.\n",
+        "| " + " | ".join(FIELDS) + " |",
+        "|" + "---|" * len(FIELDS),
+    ]
+    text += ["| " + " | ".join(shown(each.get(f, "")) for f in FIELDS) + " |" for each in records]
+    text += ["\n| aim | reached |", "|---|---|", *aims(records)]
+    (HERE / "SCALE.md").write_text("\n".join(text) + "\n")
+
+
+def aims(records: list[dict]) -> list[str]:
+    """What was to be reached, and what was."""
+    whole = {(r["case"], r["way"]): r for r in records if r["rows"] in ("0", 0) and r["seconds"]}
+    lines = []
+    for case in ("cover", "covtype"):
+        ways = [whole.get((case, way)) for way in ("in memory", "out of core", "dask, 2 workers")]
+        if not all(ways):
+            continue
+        memory, files, cluster = ({k: r[k] for k in r} for r in ways if r)
+        off = abs(float(files["dual"]) / float(memory["dual"]) - 1)
+        slower = float(files["seconds"]) / float(memory["seconds"])
+        apart = float(cluster["seconds"]) / float(files["seconds"])
+        lines += [
+            f"| {case}: objective of in memory to 1e-6 | {off:.1e} |",
+            f"| {case}: out of core, peak under 700 MB | {float(files['peak_mb']):.0f} MB |",
+            f"| {case}: out of core at most 2 times in memory | {slower:.2f} times |",
+            f"| {case}: Dask, 2 workers, at most 1.5 times one process | {apart:.2f} times |",
+        ]
+    if made := whole.get(("generated", "dask nystroem, 2 workers")):
+        most = max(float(made["peak_mb"]), float(made["worker_peak_mb"]))
+        lines.append(f"| generated: ends, certified, no process above 2 GB | {most:.0f} MB |")
+    return lines
+
+
+def shown(value: object) -> str:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return str(value)
+    return f"{number:,.0f}" if number == int(number) else f"{number:.6g}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", help="cases: cover, covtype, generated")
+    parser.add_argument("--ways", nargs="+", help="ways: 'in memory', 'out of core', dask, …")
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/maxmargin-scale"))
+    parser.add_argument("--limit", type=float, default=900, help="seconds for one line")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("--job", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if options.job:
+        print(json.dumps(run_here(Line(**json.loads(options.job)), options.folder)))
+        return
+    table = HERE / "scale.csv"
+    records = list(csv.DictReader(table.open())) if table.exists() else []
+    for line in [] if options.report else plan():
+        if (options.only and line.case not in options.only) or (
+            options.ways and line.way not in options.ways
+        ):
+            continue
+        found = run_apart(line, options.folder, options.limit)
+        way = f"{line.way}, {line.workers} workers" if line.way.startswith("dask") else line.way
+        record = {"case": line.case, "way": way, "rows": line.rows, "load": os.getloadavg()[0]}
+        key = (record["case"], record["way"], str(record["rows"]))
+        records = [r for r in records if (r["case"], r["way"], str(r["rows"])) != key]
+        records.append(record | found)
+        print(records[-1], flush=True)
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS)
+            writer.writeheader()
+            writer.writerows({f: r.get(f, "") for f in FIELDS} for r in records)
+    report(records)
+
+
+if __name__ == "__main__":
+    main()
