@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from experiments.experiment import Finding, Outcome, panels, percent
 from experiments.simulations import Halves, halves
 from maxmargin import SVC, KernelPerceptron
 from maxmargin.kernels import RBF
 from maxmargin.plots import RegionsDisplay
-from maxmargin.plots.palette import DASHES
+from maxmargin.plots.palette import class_shape, ink
 
 GAMMA, C = 2.0, 0.6
 
@@ -120,17 +121,29 @@ def _draw_curves(curves: dict[str, dict[str, Any]], epochs: Sequence[int]) -> Fi
     figure, (above, below) = panels(2, 1, size=(5.4, 3.2))
     for k, (name, curve) in enumerate(curves.items()):
         counts = curve["mistakes"]
-        (line,) = above.plot(np.arange(1, len(counts) + 1), counts, linestyle=DASHES[k], label=name)
-        accuracy = 100 * np.array(curve["perceptron"])
-        below.plot(epochs, accuracy, "-o", markersize=4, color=line.get_color(), label=name)
-        below.axhline(100 * curve["svm"], color=line.get_color(), linestyle="--", linewidth=1.2)
+        style = {"marker": class_shape(k), "markersize": 5}
+        (line,) = above.plot(
+            np.arange(1, len(counts) + 1), counts, label=name, **style, markevery=_spread(counts)
+        )
+        accuracy, color = 100 * np.array(curve["perceptron"]), line.get_color()
+        below.plot(epochs, accuracy, color=color, label=name, **style)
+        below.axhline(100 * curve["svm"], color=color, linestyle=":", linewidth=2)
     above.set(xscale="log", xlabel="epoch", ylabel="mistakes per epoch")
     below.set(xscale="log", xlabel="epochs trained", ylabel="test accuracy (%)")
-    below.set_title("dashed: SVM", fontsize=11)
     for ax in (above, below):
         ax.grid(alpha=0.5)
-    above.legend()
+    sets, _ = above.get_legend_handles_labels()
+    kinds = [
+        Line2D([], [], color=ink(), label="perceptron"),
+        Line2D([], [], color=ink(), linestyle=":", label="SVM"),
+    ]
+    figure.legend(handles=[*sets, *kinds], loc="outside upper center", ncols=3)
     return figure
+
+
+def _spread(values: np.ndarray) -> list[int]:
+    """About a dozen places, evenly apart on a logarithmic axis."""
+    return sorted({int(k) - 1 for k in np.geomspace(1, len(values), 12)})
 
 
 def _draw_planes(moons: Halves) -> Figure:
@@ -147,4 +160,5 @@ def _draw_planes(moons: Halves) -> Figure:
         ax.set_title(f"{name}, test {percent(machine.score(X_test, y_test))}")
         ax.set(xlabel="", ylabel="x₂")
     axes[-1].set_xlabel("x₁")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

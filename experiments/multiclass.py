@@ -114,5 +114,6 @@ def _draw(machines: dict[str, Any], n: int) -> Figure:
         column[0].set_title(f"{len(centres)} classes in {shape}", fontsize=11)
         column[-1].set_xlabel("x₁")
     hatch = Patch(facecolor="none", edgecolor=ink(), hatch="///", label="ambiguous")
-    figure.legend(handles=[hatch], loc="outside upper center")
+    classes, _ = axes[0, -1].get_legend_handles_labels()  # of the ring, which has the most
+    figure.legend(handles=[*classes, hatch], loc="outside upper center", ncols=3)
     return figure

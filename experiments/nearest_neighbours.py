@@ -97,4 +97,5 @@ def _draw(rivals: dict[str, KNeighborsClassifier | SVC], n: int) -> Figure:
         ax.set_title(f"{name}, test {percent(machine.score(X_test, y_test))}")
         ax.set(xlabel="", ylabel="x₂")
     axes[-1].set_xlabel("x₁")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure

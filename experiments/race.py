@@ -2,7 +2,8 @@
 
     python experiments/race.py
 
-writes experiments/output/race.{png,svg,csv} and the table in docs/choosing-a-solver.md.
+writes experiments/output/race.{png,svg,csv}, race-dark.png and the table in
+docs/choosing-a-solver.md.
 """
 
 from pathlib import Path
@@ -10,19 +11,21 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from sklearn.datasets import make_blobs, make_classification
 
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Kernel, Linear
+from maxmargin.plots import plot_race, theme
 from maxmargin.problem import DualProblem
-from maxmargin.race import finish, plot_race, race
+from maxmargin.race import finish, race
 from maxmargin.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "experiments" / "output"
 PAGE = ROOT / "docs" / "choosing-a-solver.md"
-ROWS, TOL, SECONDS = 2000, 1e-6, 20.0
+ROWS, TOL, SECONDS = 2000, 1e-6, 10.0
 HEAD = "| solver | status | gap | evaluations / n² | steps | seconds |\n|---|---|---|---|---|---|\n"
 
 
@@ -46,23 +49,30 @@ PROBLEMS = {
 
 
 def main() -> None:
-    figure, axes = plt.subplots(
-        len(PROBLEMS), 2, figsize=(12, 4 * len(PROBLEMS)), sharey=True, layout="constrained"
-    )
-    ends = []
-    for (name, (problem, kernel, X)), pair in zip(PROBLEMS.items(), axes, strict=True):
+    races = {}
+    for name, (problem, kernel, X) in PROBLEMS.items():
         solvers = {key: make(tol=TOL, max_time=SECONDS) for key, make in SOLVERS.items()}
-        ways = race(solvers, problem, Gram(kernel, X))
-        plot_race(ways, ROWS, goal=TOL, axes=pair)
-        pair[0].set_title(f"{name}, n = {ROWS:,}", loc="left")
-        ends.append(finish(ways).assign(problem=name))
-        print(ends[-1].drop(columns="problem").to_string(index=False), flush=True)
+        races[name] = race(solvers, problem, Gram(kernel, X))
+        print(finish(races[name]).to_string(index=False), flush=True)
     OUTPUT.mkdir(exist_ok=True)
-    for suffix in ("png", "svg"):
-        figure.savefig(OUTPUT / f"race.{suffix}", dpi=110)
-    table = pd.concat(ends)
+    for shade, ending in (("light", ""), ("dark", "-dark")):
+        with plt.rc_context(theme(shade)):
+            figure = draw(races)
+            figure.savefig(OUTPUT / f"race{ending}.png")
+            if shade == "light":
+                figure.savefig(OUTPUT / "race.svg", metadata={"Date": None})
+    table = pd.concat([finish(ways).assign(problem=name) for name, ways in races.items()])
     table.to_csv(OUTPUT / "race.csv", index=False, float_format="%.3g")
     PAGE.write_text(with_table(PAGE.read_text(), table))
+
+
+def draw(races: dict[str, pd.DataFrame]) -> Figure:
+    """Two panels for each problem."""
+    figure, axes = plt.subplots(len(races), 2, figsize=(13, 4.6 * len(races)), sharey=True)
+    for (name, ways), pair in zip(races.items(), axes, strict=True):
+        plot_race(ways, ROWS, goal=TOL, axes=pair)
+        pair[0].set_title(f"{name}, n = {ROWS:,}")
+    return figure
 
 
 def with_table(page: str, table: pd.DataFrame) -> str:

@@ -27,15 +27,20 @@ NAMES = (
     "kernel_perceptron",
     "noisy_sine",
     "margins",
+    "leave_one_out",
     "steps",
 )
 
 
 def reproduce(names: Sequence[str], folder: Path, console: Console) -> None:
-    """Run the experiments named, write into `folder`, print the verdicts."""
+    """Run the experiments named, write into `folder`, print the verdicts.
+
+    One whose data are not there is left out; if that is all of them, nothing is written and the
+    program ends with exit code 1.
+    """
     matplotlib.use("agg")
     output = folder / "output"
-    began = perf_counter()
+    began, done = perf_counter(), []
     for name in names:
         start = perf_counter()
         module = import_module(f"experiments.{name}")
@@ -45,8 +50,12 @@ def reproduce(names: Sequence[str], folder: Path, console: Console) -> None:
             console.print(f"{name}: left out. {missing}", style="yellow", soft_wrap=True)
             continue
         console.print(f"{name}: {perf_counter() - start:.1f} s", highlight=False)
+        done.append(name)
+    if not done:
+        console.print("Nothing was run, and nothing written.", style="red")
+        raise SystemExit(1)
     write_report(folder / "REPORT.md", output, NAMES)
-    _print_verdicts(output, names, console)
+    _print_verdicts(output, done, console)
     took = f"{perf_counter() - began:.0f} s"
     console.print(f"{took}. The report: {folder / 'REPORT.md'}", soft_wrap=True)
 
