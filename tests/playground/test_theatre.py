@@ -161,6 +161,22 @@ def test_moving_a_point_starts_the_solver_again(open_page):
     page.page.locator(".sentence", has_text="All α are 0").wait_for()
 
 
+def test_steps_of_a_run_that_was_replaced_are_dropped(open_page):
+    page = open_page("mode=steps&solver=platt")
+    page.steps(1)
+    opened, kept = page.run(
+        """async (app) => {
+          const { player } = app.stage;
+          const late = player.forward(20);
+          await Promise.all([late, app.stage.begin()]);
+          return [player.frames.length, player.frame.lanes[0].steps];
+        }"""
+    )
+    assert (opened, kept) == (1, 0)
+    page.steps(1)
+    assert page.run("(app) => app.stage.player.frame.lanes[0].steps") == 1
+
+
 def test_a_race_ends_and_names_the_first(open_page):
     page = open_page("mode=race&solver=random-pair&rival=second-order&goal=0.01&speed=3000")
     assert page.page.locator(".plane").nth(1).is_visible()

@@ -18,6 +18,7 @@ export class Player {
     this.waiting = false;
     this.timer = clearTimeout(this.timer);
     this.problem = null;
+    this.run = {}; // an answer that was asked for in an earlier run is dropped
   }
 
   get frame() {
@@ -37,8 +38,9 @@ export class Player {
   async start(request, { then = 0, play = this.playing } = {}) {
     this.clear();
     this.waiting = true;
+    const { run } = this;
     const reply = await this.ask("start", request);
-    if (!reply) return; // a newer start has taken its place
+    if (!reply || run !== this.run) return;
     this.waiting = false;
     if (reply.type === "refused") {
       this.problem = reply.why;
@@ -51,7 +53,7 @@ export class Player {
     this.playing = play;
     if (then) await this.more(then);
     else this.onframe();
-    if (this.playing) this.schedule();
+    if (run === this.run) this.schedule();
   }
 
   keep(reply) {
@@ -68,8 +70,9 @@ export class Player {
   async more(steps) {
     if (this.waiting || this.ended || !this.frames.length) return;
     this.waiting = true;
+    const { run } = this;
     const reply = await this.ask("advance", { steps });
-    if (!reply) return;
+    if (!reply || run !== this.run) return;
     this.waiting = false;
     if (reply.type === "refused") {
       this.problem = reply.why;
@@ -109,8 +112,9 @@ export class Player {
     if (!this.playing) return;
     const wait = Math.max(1000 / this.speed, PACE);
     this.timer = setTimeout(async () => {
-      const begun = performance.now();
+      const { run } = this, begun = performance.now();
       await this.forward(Math.min(Math.max(Math.round((this.speed * wait) / 1000), 1), 1000));
+      if (run !== this.run) return;
       if (this.atEnd) return this.pause();
       const drawn = performance.now() - begun;
       if (this.playing) this.timer = setTimeout(() => this.schedule(), Math.max(0, drawn - wait));
