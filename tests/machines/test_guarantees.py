@@ -15,7 +15,8 @@ from judge import judge
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, OneClassSVM, release_memory
 from maxmargin.hardware.memory import kept_memory, large_array
 from maxmargin.kernels import RBF, Constant, Linear
-from maxmargin.machines.precomputed import smallest_eigenvalue
+from maxmargin.machines import definiteness
+from maxmargin.machines.precomputed import smallest_ritz_value
 from maxmargin.problem import Status
 from maxmargin.solvers import BlockSMO
 
@@ -198,10 +199,38 @@ def test_a_kernel_matrix_is_checked_in_less_time_than_it_is_solved():
             products.append(other.shape)
             return np.asarray(self) @ other
 
-    assert smallest_eigenvalue(K.view(Counting)) > -1e-10
-    assert len(products) <= 30
+    assert smallest_ritz_value(K.view(Counting)) > -1e-10
+    assert len(products) <= 10
+    assert smallest_ritz_value(K.view(Counting), stopped=lambda: len(products) >= 12) > -1e-10
+    assert len(products) == 12
     machine = SVC(kernel="precomputed").fit(K, y)
     assert machine.certificate_.status is Status.CONVERGED
+
+
+def test_ctrl_c_while_a_kernel_matrix_is_checked_keeps_the_model(monkeypatch):
+    def pressed(K, stopped):
+        raise KeyboardInterrupt
+
+    X, y = noisy_sine(n=300)
+    K = RBF(0.5)(X, X)
+    whole = SVC(kernel="precomputed").fit(K, y)
+    monkeypatch.setattr(definiteness, "smallest_ritz_value", pressed)
+    machine = SVC(kernel="precomputed")
+    with (
+        pytest.warns(ConvergenceWarning, match="interrupted .before the test of the kernel"),
+        pytest.raises(KeyboardInterrupt, match="has the model so far"),
+    ):
+        machine.fit(K, y)
+    np.testing.assert_array_equal(machine.decision_function(K), whole.decision_function(K))
+
+
+def test_a_negative_eigenvalue_that_no_sample_shows_is_found():
+    X, y = noisy_sine(n=700)
+    v = np.random.default_rng(0).standard_normal(700)
+    v /= np.linalg.norm(v)
+    K = np.eye(700) - 1.5 * np.outer(v, v)  # of any 100 rows it is positive definite
+    with pytest.warns(UserWarning, match="indefinite on these rows .it has an eigenvalue -0.5"):
+        SVC(kernel="precomputed").fit(K, y)
 
 
 FIVE_ROWS = np.array(

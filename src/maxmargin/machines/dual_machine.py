@@ -148,7 +148,13 @@ class DualMachine(KernelMachine):
             solutions = self._solve(run, X, plan, exact, [each.beta for each in solutions])
             form = exact
         certificate = form.certificate
-        if why := form.indefinite(X, plan.problems, solutions):
+        why = ""
+        try:
+            why = form.indefinite(X, plan.problems, solutions, run.halted)
+        except KeyboardInterrupt:  # the model is there
+            run.interrupt()
+            run.missed("the test of the kernel")
+        if why:
             certificate = partial(IndefiniteCertificate.of_values, why)
             run.warn_of_indefinite_kernel(why)
         run.end(solutions, certificate)

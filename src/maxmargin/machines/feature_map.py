@@ -7,7 +7,7 @@ vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -130,7 +130,11 @@ class FeatureMap:
         }
 
     def indefinite(
-        self, X: Data, problems: Sequence[DualProblem], solutions: Sequence[Solution]
+        self,
+        X: Data,
+        problems: Sequence[DualProblem],
+        solutions: Sequence[Solution],
+        stopped: Callable[[], object],
     ) -> str:
         """Nothing: φφᵀ is positive semidefinite."""
         return ""

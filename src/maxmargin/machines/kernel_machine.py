@@ -102,18 +102,19 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if kernel.precomputed and sp.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
         checked = checked_data(self, X, y, reset=reset, **options)
+        if not (reset and kernel.precomputed):
+            return checked
         data = checked if isinstance(y, str) else checked[0]
-        if reset and kernel.precomputed and data.shape[0] != data.shape[1]:
+        if data.shape[0] != data.shape[1]:
             raise ValueError(
                 "Precomputed matrix must be a square matrix. "
                 f"Input is a {data.shape[0]}x{data.shape[1]} matrix."
             )
-        return checked
+        data = checked_matrix(data)
+        return data if isinstance(y, str) else (data, checked[1])
 
     def _gram(self, kernel: Kernel, X: Data) -> Gram:
         """K of a kernel that is bound to the data."""
-        if kernel.precomputed:
-            X = checked_matrix(X)
         with np.errstate(over="ignore"):
             gram = Gram(kernel, X, cache_size=self.cache_size, threads=thread_count(self.n_jobs))
         check_diagonal(gram.diagonal)

@@ -1,16 +1,17 @@
-"""A precomputed kernel matrix: its symmetric part, and its smallest eigenvalue."""
+"""A precomputed kernel matrix: its symmetric part, and the low end of its spectrum."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.linalg import eigvalsh, eigvalsh_tridiagonal
+from scipy.linalg import eigvalsh_tridiagonal
 
 from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.machines.validation import warn
 
-BLOCK = 1024  # rows compared at a time: bounds the memory beside K
-SMALL = 500  # rows up to which all eigenvalues cost less than a fit
-STEPS = 30  # of Lanczos' method beyond: products with K, of which a fit takes more
+TILE = 128  # rows and columns compared at a time: a tile and its mirror image stay in cache
+STEPS = 10  # of Lanczos' method: products with K, which together cost less than a fit
 
 
 def checked_matrix(K: Floats) -> Floats:
@@ -27,29 +28,30 @@ def checked_matrix(K: Floats) -> Floats:
 
 
 def largest_asymmetry(K: Reals) -> tuple[float, int, int]:
-    """max |K_ij − K_ji| and where it is, block by block so that no second matrix is made."""
+    """max |K_ij − K_ji| and where it is: every tile is compared with its mirror image, once."""
     worst, i, j = 0.0, 0, 0
-    for start in range(0, len(K), BLOCK):
-        block = slice(start, start + BLOCK)
-        difference = np.abs(K[block] - K[:, block].T)
-        if difference.max(initial=0) > worst:
-            row, column = np.unravel_index(difference.argmax(), difference.shape)
-            worst, i, j = float(difference.max()), start + int(row), int(column)
+    for top in range(0, len(K), TILE):
+        for left in range(top, len(K), TILE):
+            rows, columns = slice(top, top + TILE), slice(left, left + TILE)
+            difference = K[rows, columns] - K[columns, rows].T
+            largest = max(float(difference.max()), -float(difference.min()))
+            if largest > worst:
+                row, column = np.unravel_index(np.abs(difference).argmax(), difference.shape)
+                worst, i, j = largest, top + int(row), left + int(column)
     return worst, i, j
 
 
-def smallest_eigenvalue(K: Reals) -> float:
-    """The smallest eigenvalue of a small matrix; of a large one an upper bound of it.
+def smallest_ritz_value(K: Reals, stopped: Callable[[], object] = lambda: None) -> float:
+    """An upper bound of the smallest eigenvalue of K, from a few products with it.
 
-    After STEPS steps of Lanczos' method the eigenvalues of the tridiagonal T = QᵀKQ lie between
-    those of K: a negative one proves that K is indefinite, whether the method has converged or not.
+    After k steps of Lanczos' method the eigenvalues of the tridiagonal T = QᵀKQ lie between those
+    of K: a negative one proves that K is indefinite, whether the method has converged or not. It
+    ends before its last step if `stopped`.
     """
-    if len(K) <= SMALL:
-        return float(eigvalsh(K, subset_by_index=[0, 0])[0])
     q = np.random.default_rng(0).standard_normal(len(K)).astype(K.dtype)
     q /= np.linalg.norm(q)
-    basis, alpha, beta = [q], [], []
-    for _ in range(STEPS):
+    basis, alpha, beta = [q], list[float](), list[float]()
+    while len(alpha) < STEPS and not stopped():
         r = K @ basis[-1]
         alpha.append(float(r @ basis[-1]))
         for _ in range(2):  # orthogonal to all: rounding errors would bring back what was found
@@ -60,4 +62,6 @@ def smallest_eigenvalue(K: Reals) -> float:
             break  # the whole range of K is spanned
         beta.append(length)
         basis.append(r / length)
+    if not alpha:
+        return np.inf
     return float(eigvalsh_tridiagonal(np.array(alpha), np.array(beta[: len(alpha) - 1]))[0])

@@ -23,6 +23,7 @@ from maxmargin.certificate import ApproximateCertificate
 from maxmargin.formulations import one_class
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.plan import Plan
+from maxmargin.machines.precomputed import checked_matrix
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def prove(machine: Any, X: Data, y: ArrayLike | None = None) -> Proof:
 
 def _dual(machine: Any, X: Data, y: ArrayLike | None) -> Proof:
     X = machine._validate(X, reset=False)
+    X = checked_matrix(X) if machine.kernel_.precomputed else X
     _check_rows(machine, X)
     plan = _plan(machine, y)
     if not np.array_equal(plan.bounds, machine._bounds_):

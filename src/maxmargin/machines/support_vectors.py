@@ -7,7 +7,7 @@ predict.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,10 +85,14 @@ class SupportVectors:
         return {**machine._kept(X, support, coef), "kernel_": self.kernel, "_form_": self}
 
     def indefinite(
-        self, X: Data, problems: Sequence[DualProblem], solutions: Sequence[Solution]
+        self,
+        X: Data,
+        problems: Sequence[DualProblem],
+        solutions: Sequence[Solution],
+        stopped: Callable[[], object],
     ) -> str:
         """What shows that K is indefinite, so that there is no bound; "" if nothing does."""
-        return evidence(self.kernel, X, problems, solutions)
+        return evidence(self.kernel, X, problems, solutions, stopped)
 
     def certificate(self, proof: Certificate) -> Certificate:
         """The certificate, which holds for the kernel itself."""

@@ -20,7 +20,6 @@ from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.dual_machine import DualMachine
-from maxmargin.machines.precomputed import checked_matrix
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.problem import Solution, Status
@@ -102,8 +101,7 @@ class Evaluation:
         bar: SearchBar,
         n_jobs: int | None,
     ) -> None:
-        self.machine, self.target, self.weights = machine, target, weights
-        self.X = checked_matrix(X) if machine._kernel().precomputed else X
+        self.machine, self.X, self.target, self.weights = machine, X, target, weights
         self.scores, self.clock, self.bar = scores, clock, bar
         self.threads = thread_count(n_jobs)
         self.gamma = gamma_name(machine)

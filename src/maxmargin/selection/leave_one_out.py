@@ -22,7 +22,6 @@ from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.machines.dual_machine import DualMachine
-from maxmargin.machines.precomputed import checked_matrix
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.machines.validation import checked_weights
@@ -169,7 +168,6 @@ def check_machine(machine: Any) -> None:
 def held(machine: DualMachine, X: Data, weights: Floats | None) -> HeldGram:
     """K in float64, if the budget allows it."""
     kernel = machine._kernel()
-    X = checked_matrix(X) if kernel.precomputed else X
     n, budget = int(X.shape[0]), budget_of(machine.cache_size)
     if 2 * 8 * n * n > budget:
         raise ValueError(
