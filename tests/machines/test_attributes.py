@@ -123,14 +123,11 @@ def test_one_class_counts_the_border_as_inside():
     assert_array_equal(machine.predict(iris[on_the_border]), 1)
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
-def test_support_vectors_are_kept_for_every_kernel(kernel):
-    X = iris @ iris.T if kernel == "precomputed" else iris
-    machine = maxmargin.SVC(kernel=kernel).fit(X, species)
-    rows = (
-        np.ix_(machine.support_, machine.support_) if kernel == "precomputed" else machine.support_
-    )
-    assert_array_equal(machine.support_vectors_, X[rows])
+def test_support_vectors_are_kept_but_for_a_precomputed_kernel():
+    machine = maxmargin.SVC().fit(iris, species)
+    assert_array_equal(machine.support_vectors_, iris[machine.support_])
+    machine = maxmargin.SVC(kernel="precomputed").fit(iris @ iris.T, species)
+    assert machine.support_vectors_.shape == (len(machine.support_), 0)
 
 
 def test_a_precomputed_kernel_may_be_given_with_the_support_columns_only():

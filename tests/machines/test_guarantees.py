@@ -342,12 +342,8 @@ def test_a_precomputed_model_does_not_carry_its_matrix():
     X, _ = noisy_sine(n=400)
     K = RBF(0.5)(X, X)
     machine = SVC(kernel="precomputed").fit(K, X[:, 0] > 0)
-    vectors = len(machine.support_)
-    np.testing.assert_array_equal(
-        machine.support_vectors_, K[np.ix_(machine.support_, machine.support_)]
-    )
-    assert vectors < len(K) / 3
-    assert len(pickle.dumps(machine)) < 8 * vectors**2 + 20_000 < K.nbytes / 3
+    assert machine.support_vectors_.shape == (len(machine.support_), 0)
+    assert len(pickle.dumps(machine)) < 10_000 < K.nbytes / 100
     same = pickle.loads(pickle.dumps(machine))
     np.testing.assert_array_equal(same.predict(K), machine.predict(K))
 

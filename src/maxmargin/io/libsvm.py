@@ -155,8 +155,7 @@ def load_libsvm(
     Returns
     -------
     SVC, NuSVC, SVR, NuSVR or OneClassSVM, without a certificate. `C` is the largest coefficient:
-    that of the training unless every support vector was free. The kernel values of support vectors
-    with each other, `support_vectors_` of a precomputed kernel, are not in the file and are 0.
+    that of the training unless every support vector was free.
 
     Raises
     ------
@@ -227,7 +226,7 @@ def _model(
         n_train = columns = n_features or int(support.max(initial=0)) + 1
         if total and not 0 <= support.min() <= support.max() < n_train:
             raise ModelFileError(f"a support vector is not among the {n_train} training rows")
-        vectors = np.zeros((total, total))
+        vectors = np.empty((total, 0))
     if not dense and not precomputed:
         coef = sp.csr_array(coef)
     offsets = -sign * rho

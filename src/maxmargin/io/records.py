@@ -60,9 +60,9 @@ def support(machine: Model, archive: Archive) -> None:
 
 
 def support_vectors(machine: Model, archive: Archive) -> None:
-    """The kept rows themselves; of a precomputed kernel their values with each other."""
-    precomputed = machine.kernel_.precomputed
-    archive.rows(machine, "support_vectors_", ("support", "support" if precomputed else "columns"))
+    """The kept rows themselves; of a precomputed kernel none of their columns."""
+    columns = 0 if machine.kernel_.precomputed else "columns"
+    archive.rows(machine, "support_vectors_", ("support", columns))
 
 
 def classes(machine: Model, archive: Archive) -> None:

@@ -57,8 +57,7 @@ def from_sklearn(estimator: Model) -> Model:
 
     Returns
     -------
-    The machine of the same name, without a certificate: how well it was trained is not known. Of a
-    precomputed kernel `support_vectors_` are 0, for scikit-learn does not keep them.
+    The machine of the same name, without a certificate: how well it was trained is not known.
 
     Examples
     --------
@@ -110,7 +109,7 @@ def parts_of(estimator: Model, parameters: dict[str, Any]) -> Parts:
     )
     rows, vectors = estimator.shape_fit_[0], estimator.support_vectors_
     if kernel.precomputed:
-        vectors = np.zeros((len(estimator.support_), len(estimator.support_)))
+        vectors = np.empty((len(estimator.support_), 0))
     elif callable(estimator.kernel):
         vectors = state.rows[estimator.support_]
     classes = getattr(estimator, "classes_", None)

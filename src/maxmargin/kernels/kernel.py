@@ -59,6 +59,10 @@ class Kernel(Promises):
         """The part of the data that the rows with these numbers are."""
         return X[np.ix_(numbers, numbers)] if self.precomputed else X[numbers]
 
+    def vectors(self, X: Data, numbers: Numbers) -> Data:
+        """What prediction needs of these rows: nothing if their kernel values will be given."""
+        return X[numbers, :0] if self.precomputed else X[numbers]
+
     def entries(self, X: Data, i: Numbers, j: Numbers, dtype: RealType = np.float64) -> Reals:
         """K[i, j] from the data X, whose rows are converted to `dtype` unless they are objects."""
         A, B = X[i], X[j]

@@ -156,7 +156,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         dual_coef = coef.take(support, axis=1)
         return {
             "support_": support.astype(np.int32),
-            "support_vectors_": self._kernel().rows(X, support),
+            "support_vectors_": self._kernel().vectors(X, support),
             "dual_coef_": type(X)(dual_coef) if sp.issparse(X) else dual_coef,
             "shape_fit_": X.shape,
         }

@@ -105,7 +105,7 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
     def _begin(self, X: Data) -> None:
         self.kernel_ = self._kernel().bind(X)
         self.support_ = np.zeros(0, np.int32)
-        self.support_vectors_ = X[:0]
+        self.support_vectors_ = self.kernel_.vectors(X, self.support_)
         self._coef = np.zeros((len(self.classes_), 0))
         self.shape_fit_ = X.shape
 
@@ -130,7 +130,8 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
 
     def _store(self, X: Data, i: int) -> None:
         stack = sp.vstack if sp.issparse(X) else np.concatenate
-        self.support_vectors_ = stack([self.support_vectors_, X[[i]]])
+        vector = self.kernel_.vectors(X, np.array([i]))
+        self.support_vectors_ = stack([self.support_vectors_, vector])
         if sp.issparse(X):
             self.support_vectors_ = self.support_vectors_.tocsr()
         self.support_ = np.append(self.support_, np.int32(i))

@@ -122,7 +122,7 @@ class NuSVC(KernelClassifier):
         super()._fit_model(run, X, y, sample_weight)
         self.__dict__.pop("_unweighted", None)
         if run.whole is run:
-            self._check_margins()
+            self._check_margins(X)
 
     def _starts(self, plan: Plan) -> list[np.ndarray | None]:
         """With class weights: where the unweighted machine ended, unless a warm start is asked."""
@@ -161,9 +161,9 @@ class NuSVC(KernelClassifier):
             solutions = super()._solve(run, X, plan, form, begin, aims)
         return solutions
 
-    def _check_margins(self) -> None:
+    def _check_margins(self, X: Data) -> None:
         """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
-        largest = float(self.kernel_.diagonal(self.support_vectors_).max(initial=0))
+        largest = float(self.kernel_.diagonal(X).max(initial=0))
         rounding = self._no_margin(largest, self._bounds_)
         for rho, proof in zip(self._rho_, self.certificates_, strict=True):
             if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding):

@@ -117,7 +117,7 @@ class FoldModels:
     ) -> FoldModels:
         """Of coefficients over all rows."""
         used = np.flatnonzero(coef.any(axis=0))
-        rows = machine._kernel().rows(X, used)
+        rows = machine._kernel().vectors(X, used)
         return cls(rows, coef[:, used], offsets, residuals, model, used)
 
     def interval(self, machine: DualMachine, X: Data, coverage: float) -> Floats:
