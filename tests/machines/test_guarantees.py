@@ -225,7 +225,7 @@ def test_ctrl_c_while_a_kernel_matrix_is_checked_keeps_the_model(monkeypatch):
 
 
 def test_a_negative_eigenvalue_that_no_sample_shows_is_found():
-    X, y = noisy_sine(n=700)
+    _, y = noisy_sine(n=700)
     v = np.random.default_rng(0).standard_normal(700)
     v /= np.linalg.norm(v)
     K = np.eye(700) - 1.5 * np.outer(v, v)  # of any 100 rows it is positive definite
@@ -303,6 +303,29 @@ def test_linear_machines_arrive_far_from_the_origin(machine, as_given, offset):
     assert far.certificate_.status is Status.CONVERGED
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=1e-5)
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("size", [1e5, 1e8])  # C‖x‖² of up to 10²⁶
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        LinearSVC(C=1e4),
+        LinearSVC(C=1e4, loss="hinge"),
+        LinearSVR(C=1e4, epsilon=0.1),
+        LinearSVR(C=1e4, loss="squared_epsilon_insensitive"),
+    ],
+    ids=str,
+)
+def test_linear_machines_arrive_whatever_the_units(machine, fit_intercept, size):
+    X, y = noisy_sine(n=60)
+    X = X + 30.0
+    weights = 10.0 ** np.random.default_rng(1).uniform(-3, 3, len(y))
+    machine = clone(machine).set_params(fit_intercept=fit_intercept)
+    machine.fit(size * X, y.astype(float), weights)
+    assert machine.certificate_.status is Status.CONVERGED
+    near = clone(machine).set_params(C=1e4).fit(X, y.astype(float), weights)
+    np.testing.assert_allclose(size * machine.coef_, near.coef_, rtol=0.05, atol=0.05)
 
 
 def test_a_loss_of_nothing_but_rounding_is_no_loss():

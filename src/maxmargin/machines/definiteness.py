@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from maxmargin.hardware.arrays import Data, Reals
+from maxmargin.hardware.arrays import Data
 from maxmargin.kernels import Kernel
 from maxmargin.machines.precomputed import largest_asymmetry, smallest_ritz_value
 from maxmargin.problem import DualProblem, Solution

@@ -7,7 +7,7 @@ that the other is estimated to take; if at its rate the gap would not close in a
 the other takes over. The second-order method goes first where it costs at most CHEAP sweeps, and on
 small data, where it reaches the last digits. Where one gives up
 before the gap is closed (where C and the rows span more magnitudes than float64 has digits), the
-next one goes on from the best point; coordinate descent is the last.
+next one goes on from the best point: interior point in principal axes, then coordinate descent.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from maxmargin.solvers.linear.state import SMALL, LinearState
 from maxmargin.solvers.state import Moves
 
 CHEAP = 10  # sweeps up to which the second-order method goes first (docs/speed.md, ablation)
+DENSE = 10_000_000  # numbers of a dense copy of the rows, for their principal axes: 80 MB
 FEW = 200  # columns up to which it goes first on small data: its cost grows as n d² + d³
 
 
@@ -50,8 +51,8 @@ class Automatic(LinearSolver):
         budget = cost_in_passes(state.problem, state.rows)
         descent = DualCoordinateDescent(**options)
         last: tuple[LinearSolver, ...] = (descent,)
-        if quadratic and state.rows.d <= FEW:
-            last = LinearInteriorPoint(**options), descent
+        if state.rows.d <= FEW and state.rows.n * state.rows.d <= DENSE:
+            last = LinearInteriorPoint(**options, principal=True), descent
         small = state.rows.stored <= SMALL and state.rows.d <= FEW
         if small or budget <= CHEAP:
             return (yield from in_turn(state, second, *last))

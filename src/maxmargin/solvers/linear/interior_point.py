@@ -16,6 +16,10 @@ in the columns only:
 so each of the twenty or thirty iterations costs n d² (sparse: the squared row lengths) and d³,
 whatever C is: coordinate descent slows down as C grows, this does not.
 
+Where C‖x‖² is beyond the digits of float64, I is lost in X'ΘX. In the principal axes of the rows,
+X = U S V' with f = U t + b and w = V S⁻¹ t, it is not: the penalty is ½ Σ t²/s², the columns of U
+are orthonormal, and the system has S⁻² + U'ΘU.
+
 References: S. Mehrotra, On the implementation of a primal-dual interior point method, SIAM J.
 Optim. 2 (1992), 575–601. M. C. Ferris, T. S. Munson, Interior-point methods for massive support
 vector machines, SIAM J. Optim. 13 (2002), 783–804.
@@ -25,9 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, pinvh, svd
 
 from maxmargin.gram.data_matrix import DataMatrix, dot
 from maxmargin.hardware.arrays import Floats
@@ -45,12 +50,19 @@ FEASIBLE = 0.01  # violation of the first condition, relative to p, below which 
 LOST = 1e3  # the same: rounding errors have taken over
 ROUGHLY = 1e-3  # of the objective: from there on each point is measured, for it may be the best
 REFINEMENTS = 1  # of each solution of the linear system
+SINGULAR, BALANCING = 1e-12, 3  # relative eigenvalues that count as zero, and steps of refinement
 TO_THE_WALL = 0.995  # of the way to the nearest bound: Mehrotra's; 1 would end on the bound
 
 
 @dataclass(frozen=True)
 class LinearInteriorPoint(LinearSolver):
     """Mehrotra's predictor-corrector method in the space of the columns.
+
+    Parameters
+    ----------
+    principal : bool, default=False
+        Whether to work in the principal axes of the rows, which takes a dense copy of them: for a
+        C‖x‖² of more than some ten decades.
 
     Examples
     --------
@@ -61,8 +73,12 @@ class LinearInteriorPoint(LinearSolver):
     'converged'
     """
 
+    principal: bool = False
+
     def iterate(self, state: LinearState) -> Moves:
-        now, near, gap, smallest = Interior(state.problem, state.rows), False, np.inf, np.inf
+        axes = principal_axes(state.problem, state.rows) if self.principal else None
+        now = Interior(state.problem, axes or Axes(state.rows, np.ones(state.rows.d)))
+        near, gap, smallest = False, np.inf, np.inf
         while True:
             before = now.mu
             try:
@@ -73,7 +89,7 @@ class LinearInteriorPoint(LinearSolver):
             if (near and not now.mu < 0.5 * before) or not now.infeasible <= LOST + LOST * smallest:
                 break
             state.steps += 1
-            state.beta, state.coef = now.beta(), now.w
+            state.beta, state.coef = now.beta(), now.axes.model(now.w)
             left, value = now.mu * len(now.alpha), abs(now.value())
             near = left <= max(state.aim, 1e-9) * value and now.infeasible <= FEASIBLE
             yield None if near or left <= ROUGHLY * value else CLOCK
@@ -87,11 +103,36 @@ class LinearInteriorPoint(LinearSolver):
         return None
 
 
-class Interior:
-    """α strictly inside its box, multipliers z and v, and the model w, b."""
+class Axes(NamedTuple):
+    """Coordinates t of the model: its values are `rows` t + b, and ‖w‖² is Σ `penalty` t².
 
-    def __init__(self, problem: LinearProblem, rows: DataMatrix) -> None:
-        self.problem, self.rows = problem, rows
+    `basis` has w = `basis` t; None where t is w itself.
+    """
+
+    rows: DataMatrix
+    penalty: Floats
+    basis: Floats | None = None
+
+    def model(self, t: Floats) -> Floats:
+        """w."""
+        return t if self.basis is None else self.basis @ t
+
+
+def principal_axes(problem: LinearProblem, rows: DataMatrix) -> Axes:
+    """Those of the rows; about their mean, where an offset is free to move with it."""
+    X = rows.X.toarray() if rows.sparse else rows.X
+    X = X - X.mean(axis=0, dtype=np.float64) if problem.fit_intercept else np.asarray(X, np.float64)
+    U, s, V = svd(X, full_matrices=False, check_finite=False)
+    kept = s > np.finfo(float).eps * s.max(initial=0.0)
+    return Axes(DataMatrix(np.ascontiguousarray(U[:, kept])), s[kept] ** -2.0, V[kept].T / s[kept])
+
+
+class Interior:
+    """α strictly inside its box, multipliers z and v, and the model w, b in the given axes."""
+
+    def __init__(self, problem: LinearProblem, axes: Axes) -> None:
+        self.problem, self.axes, self.rows, self.penalty = problem, axes, axes.rows, axes.penalty
+        rows = axes.rows
         lower, upper = problem.bounds
         up, down = np.flatnonzero(upper > 0), np.flatnonzero(lower < 0)
         self.part = np.concatenate([up, down])  # the row behind each α
@@ -103,7 +144,10 @@ class Interior:
         # Well centred: steps from a good point near the bounds would be short.
         self.alpha = 0.5 * self.most if self.boxed else np.ones(len(self.part))
         self.room = self.alpha.copy()  # c − α, updated by itself: the difference cancels near c
-        self.w, self.b = rows.combine(self.fold(self.alpha)), 0.0
+        # What α implies is beyond all measure in principal axes, where the penalty is small.
+        implied = axes.basis is None
+        self.w = rows.combine(self.fold(self.alpha)) if implied else np.zeros(rows.d)
+        self.b = 0.0
         # The first condition holds from the start, in whatever units the rows are.
         slope = self.slope()
         typical = float(np.abs(slope).mean()) or 1.0
@@ -128,16 +172,39 @@ class Interior:
 
     def value(self) -> float:
         """The dual's negative."""
-        quadratic = 0.5 * (dot(self.w, self.w) + dot(self.q, self.alpha**2))
+        quadratic = 0.5 * (dot(self.penalty * self.w, self.w) + dot(self.q, self.alpha**2))
         return quadratic + dot(self.p, self.alpha)
 
     def beta(self) -> Floats:
         """β, with parts whose multiplier exceeds their distance to a bound set to it."""
-        alpha, reach = self.alpha, self.most if self.boxed else self.alpha.mean()
+        alpha, reach = self.alpha, np.minimum(self.most, self.alpha.max())
         alpha = np.where(alpha < self.z * reach, 0.0, alpha)
         if self.boxed:
             alpha = np.where(self.room < self.v * reach, self.most, alpha)
-        return self.fold(alpha)
+        if self.axes.basis is None:
+            return self.fold(alpha)
+        return max(self._balanced(alpha), self._balanced(self.alpha), key=self._bound)
+
+    def _bound(self, beta: Floats) -> float:
+        """D."""
+        beta = self.problem.feasible(beta)
+        return self.problem.value(beta, self.rows.combine(beta) / np.sqrt(self.penalty))
+
+    def _balanced(self, alpha: Floats) -> Floats:
+        """β of α, moved inside the box until Xᵀβ is that of the model and Σβ = 0.
+
+        ½‖Xᵀβ‖² is what a dual value has to lose: with s² of 10²⁰ every digit of Xᵀβ counts.
+        """
+        beta, free = self.fold(alpha), np.flatnonzero((alpha > 0) & (alpha < self.most))
+        room, some = np.minimum(alpha, self.most - alpha)[free], self.part[free]
+        A = np.column_stack([self.rows.X[some], np.full(len(some), self.problem.fit_intercept)])
+        A *= room[:, None]
+        inverse = pinvh(A.T @ A, rtol=SINGULAR, check_finite=False)
+        for _ in range(BALANCING):
+            behind = np.append(self.penalty * self.w - self.rows.combine(beta), -beta.sum())
+            step = room * (A @ (inverse @ behind))
+            beta = beta + np.bincount(some, step, self.rows.n)
+        return beta
 
     def step(self) -> None:
         """A predictor step with μ = 0 sets the next μ; the corrector step is taken."""
@@ -169,7 +236,7 @@ class Interior:
         room, residual = self.room, self.slope() - self.z + self.v
         self.infeasible = float(np.abs(residual).max()) / (float(np.abs(self.p).max()) or 1.0)
         beta = self.fold(self.alpha)
-        missing, behind = -float(beta.sum()), rows.combine(beta) - self.w
+        missing, behind = -float(beta.sum()), rows.combine(beta) - self.penalty * self.w
         by_row: Floats = np.bincount(part, theta, rows.n).astype(float, copy=False)
         column, total = rows.combine(by_row), float(by_row.sum())
         if not (total > 0 and self.mu > 0):
@@ -177,7 +244,8 @@ class Interior:
         centre = column / total if self.problem.fit_intercept else np.zeros(rows.d)
         matrix = rows.scatter(by_row, centre)  # with b eliminated, if there is one
         diagonal = np.diag_indices_from(matrix)
-        matrix[diagonal] += 1.0 + 1e-15 * rows.d * matrix[diagonal]  # whatever a column's unit is
+        # Relative to the diagonal, whatever a column's unit is.
+        matrix[diagonal] += self.penalty + 1e-15 * rows.d * matrix[diagonal]
         factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(at_zero: Floats, at_most: Floats) -> Direction:
@@ -186,7 +254,7 @@ class Interior:
             for _ in range(1 + REFINEMENTS):  # of Δw = Σ σ Δα x and Σ σ (α + Δα) = 0
                 moves = self.fold(d_alpha)
                 right_b = float(moves.sum()) - missing if self.problem.fit_intercept else 0.0
-                right = rows.combine(moves) + behind - d_w - centre * right_b
+                right = rows.combine(moves) + behind - self.penalty * d_w - centre * right_b
                 more = cho_solve(factor, right, check_finite=False)
                 d_w, d_b = d_w + more, d_b + right_b / total - dot(centre, more)
                 d_alpha = theta * (h - sign * (rows.scores(d_w) + d_b)[part])
