@@ -30,14 +30,15 @@ def main() -> int:
                 stopped[f"{problem.machine}, {outcome.why}"] += 1
             if outcome.kind == DISAGREES:
                 small = shrunk(problem, lambda each: tried(each).kind == DISAGREES)
-                print(small.words, tried(small).why, sep="\n", flush=True)
+                print(f"problem {seed}:", small.words, tried(small).why, sep="\n", flush=True)
                 kept.append(small.words)
     except KeyboardInterrupt:
         print("Stopped by Ctrl-C: the counts so far.")
     print(f"{counts.total():,} problems:", dict(counts))
     print("not converged, and saying so:", dict(stopped))
     if options.keep:
-        REGRESSIONS.write_text(json.dumps(kept, indent=1) + "\n")
+        lines = ",\n".join(f" {json.dumps(words)}" for words in kept)
+        REGRESSIONS.write_text(f"[\n{lines}\n]\n")
     return int(counts[DISAGREES] > 0)
 
 

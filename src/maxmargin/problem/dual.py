@@ -134,9 +134,12 @@ class DualProblem:
                 f"[{self.lower[i]:.6g}, {self.upper[i]:.6g}]; clip each step to the bounds"
             )
         for g, total in enumerate(self.sums):
-            part = beta if self.n_groups == 1 else beta[self.group == g]
-            # Millions of steps let a sum drift, which is repaired; a wrong step changes it at once.
-            rounding = 1e-6 * (abs(total) + np.abs(part).sum())
+            inside = slice(None) if self.n_groups == 1 else self.group == g
+            part, width = beta[inside], (self.upper - self.lower)[inside]
+            # Millions of steps let a sum drift, which is repaired; so do a few across the box that
+            # end at a small β. A wrong step changes it at once.
+            widest = np.max(width, where=np.isfinite(width), initial=0.0)
+            rounding = 1e-6 * (abs(total) + np.abs(part).sum()) + 1e-14 * len(part) * widest
             if abs(part.sum() - total) > rounding:
                 raise ValueError(
                     f"{solver} changed a sum that is fixed: Σβ of group {g} is {part.sum():.6g} "

@@ -219,6 +219,11 @@ def newton_step(
         right[0, k] = -gradient[i]
         for g in range(n_groups):  # the columns of E
             right[1 + g, k] = 1.0 if group[i] == g else 0.0
+    for g in range(n_groups):  # any b will do: with this one, and K small, δ does not cancel
+        total = sum_of(right[1 + g], group, g, F, m)
+        mean = sum_of(right[0], group, g, F, m) / max(total, 1.0)
+        for k in range(m):
+            right[0, k] -= mean * right[1 + g, k]
     factorize(A, m, inverse)
     for h in range(n_groups + 1):
         substitute(A, inverse, right[h], m)

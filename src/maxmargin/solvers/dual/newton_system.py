@@ -150,8 +150,10 @@ class NewtonSystem:
         return x
 
     def solve(self, r: Floats, s: Floats) -> tuple[Floats, Floats]:
-        """x and δb."""
+        """x and δb; not finite where no digits are left."""
         x = self._solve(r)
+        if not (np.isfinite(x).all() and np.isfinite(self.schur).all()):
+            return np.full_like(x, np.nan), s
         b = np.linalg.lstsq(self.schur, self.A @ x - s, rcond=None)[0] if len(s) else s
         for part, column in zip(b, self.columns, strict=True):
             x = x - part * column
