@@ -10,8 +10,10 @@ again in every round otherwise (read from files, say).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
+from itertools import chain, count
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -32,6 +34,7 @@ Collection: TypeAlias = Any  # of Dask, or a list of delayed blocks
 Dask: TypeAlias = Any  # an object of Dask, which has no types
 
 LARGE = "distributed.admin.large-graph-warning-threshold"
+SMALL = 1 << 20  # bytes
 POLL = 5.0  # seconds after which it is seen whether there still is a scheduler
 
 
@@ -73,6 +76,7 @@ class DaskPartitions(Partitions):
         self._client = client
         self.columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
         self.labelled = y is not None
+        self._collection = X
         parts = blocks_of(X)
         self.count, self.lengths = len(parts), lengths_of(X)
         others = [_matching(each, X, self.count) for each in (y, sample_weight)]
@@ -118,18 +122,44 @@ class DaskPartitions(Partitions):
         self, function: Function, shared: Given, own: Sequence[Given], states: Sequence[Kept]
     ) -> tuple[Sequence[Kept], list[Result]]:
         from dask import config, delayed
+        from dask.sizeof import sizeof
         from distributed import futures_of
 
-        told = delayed(shared, traverse=False)
+        part_of = self._parts.__getitem__
+        tasks = self._bundles() if states[0] is None else [bundle for bundle, _ in states]
+        last = [None] * len(tasks) if states[0] is None else [pair for _, pair in states]
+        # What is small is in each task: a key of its own is a task more, and sent among workers.
+        small = sizeof(shared) * len(tasks) <= SMALL
+        told = Sent(shared) if small else delayed(Sent(shared), traverse=False)
         compute, second = delayed(partial(_stepped, function)), delayed(itemgetter(1))
         pairs = [
-            compute(told, Sent(mine), pair, *part)
-            for part, mine, pair in zip(self._parts, own, states, strict=True)
+            compute(told, Sent([own[k] for k in bundle]), pair, *chain(*map(part_of, bundle)))
+            for bundle, pair in zip(tasks, last, strict=True)
         ]
         with config.set({LARGE: "1 TiB"}):  # the support vectors are in the graph: see above
             held = self.client.persist([*pairs, *(second(pair) for pair in pairs)])
-        results = self._gathered(futures_of(held[self.count :]))
-        return held[: self.count], results
+        found = self._gathered(futures_of(held[len(tasks) :]))
+        results = dict(zip(chain(*tasks), chain(*found), strict=True))
+        return list(zip(tasks, held, strict=False)), [results[k] for k in range(self.count)]
+
+    def _bundles(self) -> list[list[int]]:
+        """Which partitions share a task: those that lie on one worker, a bundle for each thread.
+
+        A task takes milliseconds of scheduling, as long as a round of few rows. A partition that
+        the cluster does not hold has a task of its own: it is in memory only while it is computed.
+        """
+        from distributed import futures_of
+
+        futures = {future.key: future for future in futures_of(self._collection)}
+        keys = [_source(part) for part, *_ in self._parts]
+        where = self.client.who_has([futures[key] for key in keys if key in futures])
+        threads, turns = self.client.nthreads(), defaultdict[str, Iterator[int]](count)
+        bundles = defaultdict[Hashable, list[int]](list)
+        for k, key in enumerate(keys):
+            worker = next(iter(where.get(key, ())), None)
+            place = k if worker is None else (worker, next(turns[worker]) % threads[worker])
+            bundles[place].append(k)
+        return list(bundles.values())
 
     def _gathered(self, futures: list[Dask]) -> list[Result]:
         """The results, or the error of a task, or `ClusterLost`."""
@@ -187,12 +217,20 @@ class Sent:
 
 
 def _stepped(
-    function: Function, shared: Given, own: Sent, pair: tuple[Kept, Result] | None, *part: Given
-) -> tuple[Kept, Result]:
-    """One step of a partition; of the pair of the last one the state is taken."""
-    state = None if pair is None else pair[0]
-    stepped: tuple[Kept, Result] = function(checked_block(*part), shared, own.value, state)
-    return stepped
+    function: Function,
+    shared: Sent,
+    own: Sent,
+    pair: tuple[list[Kept], list[Result]] | None,
+    *parts: Given,
+) -> tuple[list[Kept], list[Result]]:
+    """One step of the partitions of a bundle; of the pair of the last one the states are taken."""
+    states = [None] * len(own.value) if pair is None else pair[0]
+    blocks = (checked_block(*part) for part in zip(*[iter(parts)] * 4, strict=True))
+    done = [
+        function(block, shared.value, mine, state)
+        for block, mine, state in zip(blocks, own.value, states, strict=True)
+    ]
+    return [state for state, _ in done], [result for _, result in done]
 
 
 def _answered(function: Callable[[Data], Result], like: Data, *part: Given) -> Result:
@@ -210,6 +248,11 @@ def _lost(client: Dask) -> str:
         f"the scheduler at {where} is gone: start it again, make a new distributed.Client, and fit "
         "again; with checkpoint=path a fit continues where it was"
     )
+
+
+def _source(part: Dask) -> Hashable:
+    """The key of what a block is, or is another name of."""
+    return getattr(part.__dask_graph__().get(part.key), "target", part.key)
 
 
 def blocks_of(X: Collection) -> list[Dask]:
