@@ -4,12 +4,14 @@ import numpy as np
 import pandas
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.datasets import moons
 from maxmargin.kernels import RBF, Linear
 from maxmargin.scale import ArrayPartitions, LibsvmPartitions, ParquetPartitions
+from maxmargin.scale.state import VARIABLES, PartitionedState
 from maxmargin.scale.survey import survey
 from maxmargin.solvers import BlockSMO, Chunking
 
@@ -108,6 +110,30 @@ def test_the_driver_holds_support_vectors_and_violators_only():
     assert history["violators"][-1] == 0
     assert (np.diff(history["bytes"]) > 0).all()
     assert history["held"].max() < len(X)
+
+
+@pytest.mark.parametrize("violators", [1, 6, 50])
+@pytest.mark.parametrize("machine", [SVC(C=10), SVR(), OneClassSVM(nu=0.3)], ids=repr)
+def test_what_the_driver_holds_beside_support_vectors_is_within_its_budget(
+    monkeypatch, violators, machine
+):
+    budget = 4 * violators * (X[0].nbytes + VARIABLES)
+    taken, make = [], PartitionedState.gram
+
+    def gram(state):
+        made, rows = make(state), state.held.rows
+        idle = len(rows) - np.count_nonzero(state.held.coef)
+        taken.append(idle * (rows.nbytes / len(rows) + VARIABLES - 8) + made.budget)
+        return made
+
+    monkeypatch.setattr(PartitionedState, "gram", gram)
+    machine = clone(machine).set_params(cache_size=budget / 2**20)
+    target = Y if isinstance(machine, SVC) else T
+    machine.fit(ArrayPartitions(X, target, rows=40))
+    assert machine.certificate_.status.value == "converged"
+    assert len(taken) > 2
+    # Beside it is only the least that there can be progress with: a pair that rises and falls.
+    assert max(taken) <= max(budget, 8 * (X[0].nbytes + VARIABLES))
 
 
 def test_predictions_and_scores_are_streamed():

@@ -7,10 +7,10 @@
         minimise over β_W, the others being 0, by another solver, from the present β
     until no row of any partition violates KKT, and the duality gap is closed
 
-Only support vectors and violators travel. M is as large as the number of support vectors: moving
-the violators then costs as much as telling the partitions the support vectors, solving for both at
-most four times as much as for the latter alone, and the working set may double each round, so that
-few rounds are needed.
+Only support vectors and violators travel. M is as large as the number of support vectors, if the
+budget of the driver takes as many: moving the violators then costs as much as telling the
+partitions the support vectors, solving for both at most four times as much as for the latter alone,
+and the working set may double each round, so that few rounds are needed.
 
 The end is certified by a last round in float64, from the coefficients alone.
 
@@ -140,7 +140,7 @@ class PartitionedChunking(Solver):
                 return STOPPED
             if self.save is not None:
                 self.save(*support_of(state))
-            state.quota = max(self.violators, int(np.count_nonzero(state.held.coef)))
+            state.ask(max(self.violators, int(np.count_nonzero(state.held.coef))))
             state.round()
             if not state.violators and solution.values.violation <= 2 * state.threshold:
                 # All is solved to the threshold: what is still violated is rounding errors of

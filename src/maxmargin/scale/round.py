@@ -136,11 +136,14 @@ def violators(
     sides, n_groups = [], max(problem.n_groups, 1)
     bad = (np.maximum(rise, fall) > change.threshold) & ~held[row_of]
     count = len(np.unique(row_of[bad]))
-    each = max(own.quota // (2 * n_groups), 1) if own.quota else 0
-    for g in range(n_groups):
-        for violation in (rise, fall):
-            candidates = np.flatnonzero(bad & (problem.group == g) & (violation > change.threshold))
-            sides.append(row_of[sampled(violation[candidates], candidates, each, rng)])
+    # What remains of the quota goes to another side in each round.
+    turns = (change.number + np.arange(2 * n_groups)) % (2 * n_groups)
+    counts = (own.quota + turns) // (2 * n_groups)
+    for side, most in enumerate(counts.tolist()):
+        violation = (rise, fall)[side % 2]
+        mine = bad & (problem.group == side // 2) & (violation > change.threshold)
+        candidates = np.flatnonzero(mine)
+        sides.append(row_of[sampled(violation[candidates], candidates, most, rng)])
     return count, np.unique(np.concatenate(sides))
 
 

@@ -28,6 +28,7 @@ from maxmargin.solvers.state import Found, State
 # Rows of changes, relative to the support vectors, after which f is computed from these again: a
 # worker that is lost costs at most as much, and rounding errors do not add up.
 LONGEST = 4
+VARIABLES = 128  # bytes of what belongs to a row beside its entries
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class PartitionedGram:
     kernel : Kernel, bound to the data
     partitions, survey : where the rows are, and what is known of them
     cache_size : float or None
-        Budget in MB of what the driver holds beside the support vectors.
+        Budget in MB of what the driver holds beside the support vectors: a round of violators,
+        as many rows that have just left, and kernel values, which have at least half of it.
     threads : int, of the driver
     evaluations : kernel entries computed so far, by all
     """
@@ -70,6 +72,16 @@ class PartitionedGram:
         if self.cache_size is None:
             return available_memory() // 4
         return int(self.cache_size * 2**20)
+
+    @property
+    def row_bytes(self) -> float:
+        """What a row takes, with its label, β, gradient and bounds."""
+        return self.survey.row_bytes + VARIABLES
+
+    @property
+    def most_violators(self) -> int:
+        """So many violators, and as many rows that have left, take half of the budget."""
+        return max(int(self.budget / 4 / self.row_bytes), 2)
 
 
 class Held(NamedTuple):
@@ -110,7 +122,8 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         super().__init__(problem, gram, np.zeros(0))
         self.survey, self.partitions = gram.survey, gram.partitions
         self.rounds = self.moved = self.chain = self.violators = 0
-        self.quota, self.shares = violators, np.maximum(self.survey.lengths, 1.0)
+        self.shares = self.survey.lengths / self.survey.rows
+        self.ask(violators)
         self.threshold = tol / 2
         self.dtype: RealType = np.float32
         self._open(start)
@@ -150,6 +163,10 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
 
     # --- a round --------------------------------------------------------------------------
 
+    def ask(self, violators: int) -> None:
+        """Ask for as many violators in the next round, or as many as the budget takes."""
+        self.quota = min(violators, self.matrix.most_violators)
+
     def round(self, *, fresh: bool = False, dtype: RealType | None = None) -> None:
         """Tell all partitions how the coefficients changed; join what they report."""
         rows, _, beta, told = self.held
@@ -178,14 +195,10 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
                 int(start),
                 rows.numbers[order[first:last]] - start,
                 beta[:, order[first:last]],
-                int(np.ceil(self.quota * share)),
+                int(quota),
             )
-            for start, first, last, share in zip(
-                self.survey.starts,
-                ends[:-1],
-                ends[1:],
-                self.shares / self.shares.sum(),
-                strict=True,
+            for start, first, last, quota in zip(
+                self.survey.starts, ends[:-1], ends[1:], self._quotas(), strict=True
             )
         ]
         self.exact = fresh and change.dtype == np.float64
@@ -204,6 +217,13 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
             f"round {self.rounds}, {len(rows):,} rows held, {self.violators:,} violators, "
             f"{self.moved / 2**20:,.1f} MB moved"
         )
+
+    def _quotas(self) -> Numbers:
+        """The quota of each partition: in proportion to its share, rounded at random."""
+        ends = np.cumsum(self.quota * self.shares / self.shares.sum())
+        ends[-1] = self.quota
+        turn = np.random.default_rng(self.rounds).random()
+        return np.diff(np.floor(ends + turn), prepend=0.0).astype(np.int64)
 
     def _restore(self, lost: ConnectionError) -> None:
         """The cluster is lost: the model so far is that of the last round, whose values are known.
@@ -227,7 +247,9 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
 
     def gram(self) -> Gram:
         """K of the rows held."""
-        megabytes = max(self.matrix.budget - self.held.rows.nbytes, 2**22) / 2**20
+        idle = len(self.held.rows) - np.count_nonzero(self.held.coef)
+        budget = self.matrix.budget
+        megabytes = max(budget - idle * self.matrix.row_bytes, budget / 2) / 2**20
         kernel, threads = self.matrix.kernel, self.matrix.threads
         return Gram(kernel, self.held.rows.X, cache_size=megabytes, threads=threads)
 

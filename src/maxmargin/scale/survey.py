@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.kernels.gamma import gamma_from, moments
 from maxmargin.scale.partitions import Block, Partitions
+from maxmargin.scale.rows import bytes_of
 
 
 class Summary(NamedTuple):
@@ -27,6 +28,7 @@ class Summary(NamedTuple):
     columns: int
     dtype: str
     sparse: bool
+    nbytes: int
     weight: float
     mean: float
     variance: float
@@ -46,6 +48,7 @@ class Survey:
     classes : the labels there are, if they were asked for
     counts : rows of each class
     mean, variance : of all entries
+    row_bytes : mean bytes of a row
     """
 
     lengths: Numbers
@@ -54,6 +57,7 @@ class Survey:
     counts: Numbers
     mean: float
     variance: float
+    row_bytes: float
 
     @property
     def rows(self) -> int:
@@ -101,7 +105,8 @@ def survey(partitions: Partitions, *, classes: bool) -> Survey:
     spread = sum(part.weight * (part.variance + (part.mean - mean) ** 2) for part in known)
     names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0, int))
     lengths = np.array([part.rows for part in parts])
-    return Survey(lengths, known[0].columns, names_of_classes, counts, mean, spread / weight)
+    each = sum(part.nbytes for part in known) / sum(part.rows for part in known)
+    return Survey(lengths, known[0].columns, names_of_classes, counts, mean, spread / weight, each)
 
 
 def _counted(parts: Sequence[Summary]) -> tuple[Labels, Numbers]:
@@ -125,7 +130,7 @@ def _summary(block: Block, classes: bool, name: str) -> Summary:
     X, y, weights = block
     if not X.shape[0]:
         empty = np.zeros(0)
-        return Summary(0, X.shape[1], "", False, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
+        return Summary(0, X.shape[1], "", False, 0, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
     check_finite(block, name)
     each = np.ones(X.shape[0]) if weights is None else weights
     mean, variance = moments(X, weights) if each.any() else (0.0, 0.0)
@@ -136,7 +141,8 @@ def _summary(block: Block, classes: bool, name: str) -> Summary:
     kind, total = X.dtype.name, float(each.sum())
     stored = sp.issparse(X)
     return Summary(
-        rows, columns, kind, stored, total, mean, variance, labels, counts, of_labels.astype(float)
+        *(rows, columns, kind, stored, bytes_of(X), total, mean, variance),
+        *(labels, counts, of_labels.astype(float)),
     )
 
 
