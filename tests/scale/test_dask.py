@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, SVR, OneClassSVM
+from maxmargin import SVC, SVR, OneClassSVM, tune
 from maxmargin.datasets import moons
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
 from maxmargin.solvers import BlockSMO, Chunking
@@ -130,6 +130,38 @@ def test_nan_and_ragged_blocks_are_named(client):
         SVC().fit(rows, [delayed(Y)])
 
 
+@pytest.mark.parametrize("options", [{}, {"early": "racing"}, {"early": "halving"}], ids=str)
+def test_a_search_on_the_cluster_finds_what_one_process_finds(client, options):
+    rows, names = load_iris(return_X_y=True)
+    options = options | {"Cs": [0.1, 1.0, 10.0], "gammas": [0.01, 0.1, 1.0], "cv": 3}
+    found = tune(SVC(), rows, names, client=client, **options)
+    here = tune(SVC(), rows, names, **options)
+    assert found.best_params_ == here.best_params_
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"]
+    )
+    assert found.best_estimator_.certificate_.status.value == "converged"
+
+
+def test_a_search_on_the_cluster_ends_in_time_with_the_best_so_far(client):
+    def slow(machine, rows, names):
+        return time.sleep(0.3) or machine.score(rows, names)
+
+    search = tune(
+        SVC(),
+        X,
+        Y,
+        Cs=[1.0],
+        gammas=np.logspace(-2, 2, 30),
+        cv=2,
+        scoring=slow,
+        client=client,
+        max_time=3.0,
+    )
+    assert search.status == "out of time"
+    assert 0 < sum(cell.complete for cell in search.cells) < 30
+
+
 # --- faults -------------------------------------------------------------------------------
 
 
@@ -198,7 +230,7 @@ def lonely(tmp_path):
 
 def test_a_lost_scheduler_is_an_error_with_the_model_so_far(lonely, tmp_path):
     file, scheduler = lonely
-    saved = tmp_path / "fit.npz"
+    saved = tmp_path / "fit.maxmargin"
 
     def kill():
         deadline = time.monotonic() + LIMIT

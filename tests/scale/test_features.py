@@ -59,4 +59,4 @@ def test_what_is_for_exact_machines_is_refused():
     with pytest.raises(ValueError, match="refine"):
         SVC(approximation="rff", refine=True).fit(data)
     with pytest.raises(ValueError, match="checkpoint"):
-        SVC(approximation="rff", checkpoint="fit.npz").fit(data)
+        SVC(approximation="rff", checkpoint="fit.maxmargin").fit(data)

@@ -97,9 +97,12 @@ def dual(machine: Model, archive: Archive, lines: int, problems: int, groups: in
     if archive.has(machine, "n_support_"):
         archive.rows(machine, "dual_coef_", ("lines", "support"), (np.float64,))
         archive.array(machine, "n_support_", (groups,), INT32)
-        archive.array(machine, "_bounds_", (machine.shape_fit_[0],), finite=False)
-        if machine.n_support_.sum() != len(machine.support_) or np.isnan(machine._bounds_).any():
-            raise ModelFileError("n_support does not count the support vectors, or bounds has NaN")
+        if machine.n_support_.sum() != len(machine.support_):
+            raise ModelFileError("n_support does not count the support vectors")
+        if archive.has(machine, "_bounds_"):  # for a warm start: not of rows in partitions
+            archive.array(machine, "_bounds_", (machine.shape_fit_[0],), finite=False)
+            if np.isnan(machine._bounds_).any():
+                raise ModelFileError("bounds has NaN")
     elif form.form != "features":
         raise ModelFileError("n_support is missing")
     proofs(machine, archive)

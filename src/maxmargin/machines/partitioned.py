@@ -20,12 +20,12 @@ from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.answers import Answers
+from maxmargin.machines.checkpoint import Checkpoint, Found, Start
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.partitioned_features import FeatureStage
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import Task, TaskState
 from maxmargin.problem import DualProblem, Solution
-from maxmargin.scale.checkpoint import Checkpoint
 from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import Share
@@ -71,10 +71,11 @@ def fit_partitions(
 
 
 def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
-    known = machine._known_of(found)
+    known = machine._known_of(found) | {"n_features_in_": found.columns}
+    if data.columns is not None:
+        known["feature_names_in_"] = np.asarray(data.columns, dtype=object)
     planner = clone(machine)
     vars(planner).update(known)
-    known |= {"n_features_in_": found.columns}
     kernel = machine._kernel().with_gamma(found.gamma)
     few = planner._plan_of_rows(found.classes[:0], np.zeros(0))
     shares = [(split.name, ShareOf(planner, number)) for number, split in enumerate(few.splits)]
@@ -88,8 +89,6 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     machine._forget_form()
     solutions = run.solve(stage.tasks, model, in_parallel=data.workers > 1)
     machine.__dict__.pop("feature_names_in_", None)
-    if data.columns is not None:
-        machine.feature_names_in_ = np.asarray(data.columns, dtype=object)
     run.end(solutions, stage.form.certificate)
     for solution in solutions:
         if isinstance(solution, PartitionedSolution) and solution.lost is not None:
@@ -120,32 +119,23 @@ class ExactStage:
         self.planner, self.found, self.form = planner, found, SupportVectors(kernel)
         threads = thread_count(machine.n_jobs)
         gram = PartitionedGram(kernel, data, found, machine.cache_size, threads)
-        solver, saved = chunking(machine, self.form), checkpoint_of(machine, kernel, found)
+        solver, count = chunking(machine, self.form), len(shares)
+        solvers, starts = [solver] * count, list[Start | None]([None] * count)
+        if (path := getattr(machine, "checkpoint", None)) is not None:
+            saved = Checkpoint(Path(path), planner, self._attributes, count)
+            starts = saved.starts(kernel, data, found)
+            solvers = [replace(solver, save=partial(saved.save, k)) for k in range(count)]
         self.tasks = [
-            Task(
-                name,
-                PartitionedProblem(share),
-                lambda: gram,
-                replace(solver, save=None if saved is None else partial(saved.save, number)),
-                start=None if saved is None else saved.parts.get(number),
-            )
-            for number, (name, share) in enumerate(shares)
+            Task(name, PartitionedProblem(share), lambda: gram, solvers[k], start=starts[k])
+            for k, (name, share) in enumerate(shares)
         ]
 
     def attributes(self, states: Sequence[TaskState]) -> Attributes:
         """The support vectors and their coefficients."""
-        return attributes(self.planner, self.form, self.found, states)
+        return self._attributes([None if state is None else support(state) for state in states])
 
-
-def checkpoint_of(machine: Machine, kernel: Kernel, found: Survey) -> Checkpoint | None:
-    """The checkpoint of a fit, with what was saved before; None if there is to be none."""
-    path = getattr(machine, "checkpoint", None)
-    if path is None:
-        return None
-    data = f"{found.rows} rows, {found.columns} columns, mean {found.mean!r}"
-    saved = Checkpoint(Path(path), f"{type(machine).__name__} of {kernel!r} on {data}")
-    saved.load()
-    return saved
+    def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
+        return attributes(self.planner, self.form, self.found, parts)
 
 
 def chunking(machine: Machine, form: SupportVectors) -> PartitionedChunking:
@@ -158,10 +148,9 @@ def chunking(machine: Machine, form: SupportVectors) -> PartitionedChunking:
 
 
 def attributes(
-    planner: Machine, form: SupportVectors, found: Survey, states: Sequence[TaskState]
+    planner: Machine, form: SupportVectors, found: Survey, parts: Sequence[Found | None]
 ) -> Attributes:
     """Fitted attributes: those of a machine that has its support vectors for all its data."""
-    parts = [None if state is None else support(state) for state in states]
     every = Rows.joined([part[0] for part in parts if part is not None])
     numbers, first = np.unique(every.numbers, return_index=True)
     rows = every.take(first)
@@ -181,7 +170,7 @@ def attributes(
     }
 
 
-def support(state: Solution | Progress) -> tuple[Rows, Floats, Floats]:
+def support(state: Solution | Progress) -> Found:
     """The rows with a coefficient, β of their variables, and the offsets."""
     if isinstance(state, PartitionedSolution):
         return state.rows, state.beta, state.offsets

@@ -64,13 +64,14 @@ class PartitionedChunking(Solver):
     inner : solver of each working problem; its `tol` and `max_time` are set by this one
     violators : M of the first round
     watch : called with the progress of each working problem; may raise
-    save : called after each round with the rows that have a coefficient, and β of their variables
+    save : called after each round with the rows that have a coefficient, β of their variables, and
+        the offsets
     """
 
     inner: Solver = field(default_factory=BlockSMO)
     violators: int = 2048
     watch: Callable[[Progress], None] | None = None
-    save: Callable[[Rows, Floats], None] | None = None
+    save: Callable[[Rows, Floats, Floats], None] | None = None
 
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedGram)
 
@@ -139,7 +140,7 @@ class PartitionedChunking(Solver):
             if solution.status is Status.INTERRUPTED:
                 return STOPPED
             if self.save is not None:
-                self.save(*support_of(state))
+                self.save(*support_of(state), state.offsets)
             state.ask(max(self.violators, int(np.count_nonzero(state.held.coef))))
             state.round()
             if not state.violators and solution.values.violation <= 2 * state.threshold:

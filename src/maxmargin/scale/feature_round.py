@@ -22,7 +22,7 @@ from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
-from maxmargin.scale.round import Share, weights_of
+from maxmargin.scale.round import Share, fetch, weights_of
 from maxmargin.scale.rows import Rows
 
 ENTRIES = 1 << 21  # of v in a tile: 8 MB in float32
@@ -153,9 +153,7 @@ def prove(
 def draw(block: Block, share: float, start: int) -> Rows:
     """About a share of a partition's rows, at random."""
     rng = np.random.default_rng(start)
-    numbers = np.flatnonzero(rng.random(block.X.shape[0]) < share)
-    y, weights = (None if v is None else v[numbers] for v in (block.y, block.weights))
-    return Rows(start + numbers, block.X[numbers], y, weights)
+    return fetch(block, None, (start, np.flatnonzero(rng.random(block.X.shape[0]) < share)))
 
 
 # --- the parts ----------------------------------------------------------------------------

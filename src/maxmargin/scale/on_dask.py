@@ -252,7 +252,8 @@ def _lost(client: Dask) -> str:
 
 def _source(part: Dask) -> Hashable:
     """The key of what a block is, or is another name of."""
-    return getattr(part.__dask_graph__().get(part.key), "target", part.key)
+    key: Hashable = getattr(part.__dask_graph__().get(part.key), "target", part.key)
+    return key
 
 
 def blocks_of(X: Collection) -> list[Dask]:

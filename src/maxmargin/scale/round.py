@@ -108,9 +108,7 @@ def advance(block: Block, change: Change, own: Own, state: Floats | None) -> tup
     gradient = problem.on_variables(f) + problem.linear
     terms = problem.terms(beta.ravel(), gradient, change.offsets)
     count, chosen = violators(problem, beta.ravel(), gradient, places, change, own)
-    some = numbers[chosen]
-    y, weights = (None if v is None else v[some] for v in (block.y, block.weights))
-    rows = Rows(own.start + some, block.X[some], y, weights)
+    rows = fetch(block, None, (own.start, numbers[chosen]))
     return f, Report(terms, count, rows, len(f) * len(change.coef))
 
 
@@ -164,6 +162,13 @@ def sampled(
     return picked
 
 
+def fetch(block: Block, nothing: None, own: tuple[int, Numbers]) -> Rows:
+    """Rows of a partition by their numbers: that of its first row, and theirs counted from it."""
+    start, some = own
+    y, weights = (None if v is None else v[some] for v in (block.y, block.weights))
+    return Rows(start + some, block.X[some], y, weights)
+
+
 class Opening(NamedTuple):
     """What a partition says before the first round: its variables, sums, and a start."""
 
@@ -193,7 +198,5 @@ def open_problem(block: Block, share: Share, start: int) -> Opening:
             beta[some] = np.sign(total) * np.clip(left, 0.0, np.abs(bound))
     table = beta.reshape(copies(problem, numbers), len(numbers))
     used = np.flatnonzero(table.any(axis=0))
-    some = numbers[used]
-    y, weights = (None if v is None else v[some] for v in (block.y, block.weights))
-    rows = Rows(start + some, block.X[some], y, weights)
+    rows = fetch(block, None, (start, numbers[used]))
     return Opening(len(numbers), problem.size, problem.sums, rows, table[:, used])

@@ -16,7 +16,8 @@ from scipy.stats import t as student
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.selection.cells import Cell
-from maxmargin.selection.evaluation import Evaluation, Fold
+from maxmargin.selection.evaluation import Fold
+from maxmargin.selection.on_client import AnyEvaluation
 
 DOUBT = 0.05  # chance to drop a cell that is as good as the best, at each test
 SHARE = 3  # of the cells one in so many goes on, on so many times the rows
@@ -35,7 +36,7 @@ class Early(Protocol):
     """A rule that tries cells."""
 
     def run(
-        self, evaluation: Evaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
+        self, evaluation: AnyEvaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
     ) -> None:
         """Fit the cells without each fold, or give them up."""
 
@@ -44,7 +45,7 @@ class Every:
     """Every cell on every fold: exact."""
 
     def run(
-        self, evaluation: Evaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
+        self, evaluation: AnyEvaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
     ) -> None:
         evaluation.run(cells, folds, lead.line)
 
@@ -53,7 +54,7 @@ class Racing:
     """One fold after the other; cells that fall behind are dropped."""
 
     def run(
-        self, evaluation: Evaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
+        self, evaluation: AnyEvaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
     ) -> None:
         left = list(cells)
         for count, fold in enumerate(folds, start=1):
@@ -84,7 +85,7 @@ class Halving:
     """All cells on a few rows, the better third on three times as many, and so on."""
 
     def run(
-        self, evaluation: Evaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
+        self, evaluation: AnyEvaluation, cells: Sequence[Cell], folds: Sequence[Fold], lead: Leader
     ) -> None:
         n, left = evaluation.target.n, list(cells)
         rounds = int(np.log(max(n / FEWEST, 1)) / np.log(SHARE))

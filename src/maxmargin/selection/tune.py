@@ -19,6 +19,7 @@ from maxmargin.selection.cells import Cell, cells_of
 from maxmargin.selection.early import EARLY, Early
 from maxmargin.selection.evaluation import Clock, Evaluation, Fold
 from maxmargin.selection.grid import Grid, Range, grid_of
+from maxmargin.selection.on_client import AnyEvaluation, ClientEvaluation
 from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import OWN, Scores, Scoring
 from maxmargin.selection.search import Search, best_of, shown
@@ -45,6 +46,7 @@ def tune(
     verbose: int | bool = 0,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    client: Any = None,
 ) -> Search:
     """Choose C, γ and ε by cross-validation: the result of a plain loop, without its waste.
 
@@ -83,6 +85,8 @@ def tune(
         Multiplies C row by row; scorers that request it get it too.
     groups : array, default=None
         For splitters that need them.
+    client : distributed.Client, default=None
+        A cluster of Dask whose workers fit the cells, those of one γ together; None fits them here.
 
     Returns
     -------
@@ -112,7 +116,8 @@ def tune(
     method = EARLY[early]() if early in EARLY else unknown(early)
     ranking = Ranking(metric)
     with SearchBar(f"tune {type(machine).__name__}", shown=bool(verbose)) as bar:
-        evaluation = Evaluation(machine, X, target, weights, scores, clock, bar, n_jobs)
+        here = Evaluation(machine, X, target, weights, scores, clock, bar, n_jobs)
+        evaluation = here if client is None else ClientEvaluation(here, client)
         notes = explore(evaluation, grid, folds, method, ranking, refine=refine)
         for note in notes:
             bar.say(note)
@@ -155,7 +160,7 @@ class Ranking:
 
 
 def explore(
-    evaluation: Evaluation,
+    evaluation: AnyEvaluation,
     grid: Grid,
     folds: Sequence[Fold],
     early: Early,
