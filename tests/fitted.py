@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from numba import njit
 from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
@@ -47,6 +48,7 @@ class Fitted:
     def outputs(self, model: Any) -> dict[str, np.ndarray]:
         """Everything that a model says of the rows."""
         methods = ("predict", "decision_function", "score_samples", "predict_proba", "transform")
+        methods += ("predict_interval",)
         return {name: getattr(model, name)(self.rows) for name in methods if hasattr(model, name)}
 
 
@@ -120,7 +122,19 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     "kernel perceptron csr": (mm.KernelPerceptron(max_iter=5, budget=9), CSR, TWO),
     "fourier features": (mm.RandomFourierFeatures(20, paired=True, random_state=0), X, None),
     "nystroem features": (mm.Nystroem(20, kernel="laplacian", random_state=0), CSR, None),
+    "tuned": (mm.SVCCV(Cs=[0.5, 2.0], gammas=2, cv=3), X, TWO),
+    "tuned, three": (mm.SVCCV(Cs=2, gammas=None, cv=3, calibration="temperature"), CSR, WORDS),
+    "tuned isotonic": (mm.SVCCV(Cs=2, gammas=2, cv=3, calibration="isotonic"), X, THREE),
+    "tuned ovr": (mm.SVCCV(Cs=2, gammas=2, cv=3, multiclass="ovr"), FRAME.iloc[:, :4], THREE),
+    "tuned uncalibrated": (mm.SVCCV(Cs=2, cv=3, kernel="linear", calibration=None), X, TWO),
+    "tuned numbers": (mm.SVRCV(Cs=2, gammas=2, epsilons=[0.1, 0.2], cv=3), X, T),
+    "tuned precomputed": (
+        mm.SVRCV(Cs=2, gammas=None, kernel="precomputed", cv=KFold(3, shuffle=True, random_state=0)),
+        (X @ X.T + 1) ** 2,
+        T,
+    ),
     "scaled": (make_pipeline(StandardScaler(), mm.SVC()), X, THREE),
+    "scaled and tuned": (make_pipeline(StandardScaler(), mm.SVCCV(Cs=2, gammas=2, cv=3)), X, TWO),
     "scaled only by mean": (make_pipeline(StandardScaler(with_std=False), mm.SVR()), X, T),
     "scaled to a range": (make_pipeline(MinMaxScaler((-1, 1)), mm.LinearSVC()), X, THREE),
     "scaled csr": (make_pipeline(MaxAbsScaler(), mm.SVC()), CSR, THREE),

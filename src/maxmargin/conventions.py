@@ -34,6 +34,7 @@ __all__ = [
     "libsvm_state",
     "restore_column_transformer",
     "restore_encoder",
+    "restore_isotonic",
     "sample_weights",
     "set_libsvm_state",
     "validate_parameters",
@@ -154,6 +155,13 @@ def restore_encoder(encoder: Any) -> None:
     encoder._check_infrequent_enabled()
     encoder._set_drop_idx()
     encoder._n_features_outs = encoder._compute_n_features_outs()
+
+
+def restore_isotonic(step: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    """What `IsotonicRegression.fit` leaves: the points, and the function between them."""
+    step.X_thresholds_, step.y_thresholds_, step.increasing_ = x, y, True
+    step.X_min_, step.X_max_ = x[0], x[-1]
+    step._build_f(x, y)
 
 
 def restore_column_transformer(

@@ -1,19 +1,26 @@
 """Models stored and loaded: the same bits, whatever the machine."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import BaseCrossValidator, GridSearchCV
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import maxmargin as mm
 from fitted import ESTIMATORS, FRAME, NEW, OWN, THREE, TWO, Square, X, fitted, own_block
 from maxmargin import ModelFileError
 from maxmargin.io import read_document
+from maxmargin.io.searches import SearchRecord
 from maxmargin.kernels import Linear
 from maxmargin.machines.multiclass import Made
 from maxmargin.problem import Status
+
+
+# Attributes that are compared in another way.
+ELSEWHERE = ("kernel_", "features_", "history_", "search_", "best_estimator_")
 
 
 def again(model, folder, kernel=OWN):
@@ -36,7 +43,7 @@ def assert_same(ours, theirs, name):
         assert len(ours) == len(theirs), name
         for mine, other in zip(ours, theirs, strict=True):
             assert_same(mine, other, name)
-    elif isinstance(ours, BaseEstimator):
+    elif isinstance(ours, BaseEstimator | BaseCrossValidator):
         assert_same(vars(ours), vars(theirs), name)
     elif isinstance(ours, dict):
         assert ours.keys() == theirs.keys(), name
@@ -61,12 +68,19 @@ def test_a_loaded_model_says_the_same_bits(name, tmp_path):
 @pytest.mark.parametrize("name", [n for n in ESTIMATORS if not hasattr(ESTIMATORS[n][0], "steps")])
 def test_a_loaded_machine_has_every_attribute(name, tmp_path):
     model = fitted(name).model
-    loaded = again(model, tmp_path)
+    assert_same_machine(model, again(model, tmp_path))
+
+
+def assert_same_machine(model, loaded):
     assert_same(model.get_params(deep=False), loaded.get_params(deep=False), "parameters")
     public = [each for each in dir(model) if each.endswith("_") and not each.startswith("_")]
     for attribute in public:
-        if hasattr(model, attribute) and attribute not in ("kernel_", "features_", "history_"):
+        if hasattr(model, attribute) and attribute not in ELSEWHERE:
             assert_same(getattr(model, attribute), getattr(loaded, attribute), attribute)
+    if hasattr(model, "search_"):
+        assert_same_machine(model.best_estimator_, loaded.best_estimator_)
+        for name in (field.name for field in fields(SearchRecord)):
+            assert_same(getattr(model.search_, name), getattr(loaded.search_, name), name)
     if hasattr(model, "history_"):
         np.testing.assert_array_equal(model.history_, loaded.history_)
     if hasattr(model, "kernel_"):

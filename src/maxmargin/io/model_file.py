@@ -23,13 +23,15 @@ from maxmargin.io.container import Arrays, Json, Model, ModelFileError, Node, Ta
 from maxmargin.io.preprocessing import PARTS, PREPROCESSING, WORDS
 from maxmargin.io.reader import Reader
 from maxmargin.io.records import RECORDS, Description
+from maxmargin.io.searches import SEARCHES
 from maxmargin.io.values import made, plain
 from maxmargin.io.writer import Writer
 from maxmargin.kernels.formula import Own, name_of
 from maxmargin.machines.validation import warn
 
 FORMAT = 1  # the newest format that this version reads, and that it writes
-DESCRIPTIONS: dict[type, Description] = {**RECORDS, **PREPROCESSING}
+MACHINES = {**RECORDS, **SEARCHES}
+DESCRIPTIONS: dict[type, Description] = {**MACHINES, **PREPROCESSING}
 TYPES = {kind.__name__: kind for kind in DESCRIPTIONS}
 
 
@@ -206,7 +208,7 @@ def built(node: Json, arrays: Arrays, prefix: str, own: Own) -> Model:
     if unknown:
         warn(f"parameters that this version does not know are left out: {unknown}")
     model.set_params(**{name: value for name, value in given.items() if name in known})
-    if kind in RECORDS:
+    if kind in MACHINES:
         validate_parameters(model)
     if "output" in node:
         model.set_output(transform=node["output"])

@@ -4,15 +4,17 @@ Numbers, words, True, False and None are themselves; an infinite number is {"num
 of class weights {"pairs": [[label, weight], …]}, a kernel {"kernel": its formula tree}, a function
 of the user's own {"function": its name}, a type of numbers {"dtype": its name}, a
 solver {"solver": its class, "options": {…}}, a transformer that is not fitted {"transformer": its
-class, "parameters": {…}}.
+class, "parameters": {…}}, a splitter of scikit-learn's {"splitter": its class, "parameters": {…}}.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from inspect import signature
 
 import numpy as np
+from sklearn import model_selection
 
 from maxmargin import solvers
 from maxmargin.features import Nystroem, RandomFourierFeatures
@@ -26,6 +28,12 @@ SOLVERS: dict[str, type[Solver]] = {
     if isinstance(kind, type) and issubclass(kind, Solver)
 }
 FEATURES: Node = {kind.__name__: kind for kind in (Nystroem, RandomFourierFeatures)}
+# Those that keep what they were made with.
+SPLITTERS: Node = {
+    name: getattr(model_selection, name)
+    for name in ("GroupKFold", "KFold", "LeaveOneOut", "ShuffleSplit", "StratifiedKFold")
+    + ("StratifiedGroupKFold", "StratifiedShuffleSplit", "TimeSeriesSplit")
+}
 
 
 def plain(value: Json, what: str) -> Json:
@@ -56,6 +64,12 @@ def plain(value: Json, what: str) -> Json:
         return {
             "transformer": name,
             "parameters": {k: plain(v, f"{what}__{k}") for k, v in parameters.items()},
+        }
+    if SPLITTERS.get(name) is type(value):
+        parameters = {each: getattr(value, each) for each in signature(type(value)).parameters}
+        return {
+            "splitter": name,
+            "parameters": {k: plain(v, f"{what}.{k}") for k, v in parameters.items()},
         }
     if callable(value):
         return {"function": name_of(value)}
@@ -110,6 +124,13 @@ def _transformer(value: Node, own: Own) -> Model:
     return kind(**{key: made(each, own) for key, each in value["parameters"].items()})
 
 
+def _splitter(value: Node, own: Own) -> Model:
+    kind = SPLITTERS.get(value["splitter"])
+    if kind is None:
+        raise ModelFileError(f"there is no splitter {value['splitter']!r}")
+    return kind(**{key: made(each, own) for key, each in value["parameters"].items()})
+
+
 def _dtype(value: Node, own: Own) -> type:
     if value["dtype"] not in ("float32", "float64"):
         raise ModelFileError(f"{value['dtype']!r} is no dtype of a transformer")
@@ -124,5 +145,6 @@ MAKERS: dict[str, Callable[[Node, Own], Model]] = {
     "kernel": lambda value, own: kernel_of(value["kernel"], own),
     "solver": _solver,
     "transformer": _transformer,
+    "splitter": _splitter,
     "function": lambda value, own: given_again(value["function"], own),
 }
