@@ -22,6 +22,8 @@ import numpy as np
 Pick = Callable[[int], int]  # a number below another, however it is chosen
 ODD: list[Any] = [0, 1, -1, 2**31, 2**63, 1e308, -0.5, None, True, "", "inf", "SVC", "Sum", [], {}]
 ODD += [[[]], {"type": "Linear"}, {"number": "nan"}, {"kernel": {}}, {"csr": "array", "shape": [1]}]
+SEEDS = ("svc composed", "svc csr", "svc calibrated, three", "svc rff", "columns")
+SEEDS += ("tuned isotonic", "tuned numbers")
 SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U8": 1, "BOOL": 1}
 
 
@@ -138,7 +140,7 @@ def models() -> list[tuple[bytes, Any]]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model")
-        for name in ("svc composed", "svc csr", "svc calibrated, three", "svc rff", "columns"):
+        for name in SEEDS:
             save(fitted(name).model, path)
             found.append((path.read_bytes(), fitted(name).rows[:3]))
     return found

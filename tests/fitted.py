@@ -129,12 +129,18 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     "tuned uncalibrated": (mm.SVCCV(Cs=2, cv=3, kernel="linear", calibration=None), X, TWO),
     "tuned numbers": (mm.SVRCV(Cs=2, gammas=2, epsilons=[0.1, 0.2], cv=3), X, T),
     "tuned precomputed": (
-        mm.SVRCV(Cs=2, gammas=None, kernel="precomputed", cv=KFold(3, shuffle=True, random_state=0)),
+        mm.SVRCV(
+            Cs=2, gammas=None, kernel="precomputed", cv=KFold(3, shuffle=True, random_state=0)
+        ),
         (X @ X.T + 1) ** 2,
         T,
     ),
     "scaled": (make_pipeline(StandardScaler(), mm.SVC()), X, THREE),
-    "scaled and tuned": (make_pipeline(StandardScaler(), mm.SVCCV(Cs=2, gammas=2, cv=3)), X, TWO),
+    "scaled and tuned": (
+        make_pipeline(StandardScaler(), mm.SVCCV(Cs=[1.0], gammas=2, cv=3)),
+        X,
+        TWO,
+    ),
     "scaled only by mean": (make_pipeline(StandardScaler(with_std=False), mm.SVR()), X, T),
     "scaled to a range": (make_pipeline(MinMaxScaler((-1, 1)), mm.LinearSVC()), X, THREE),
     "scaled csr": (make_pipeline(MaxAbsScaler(), mm.SVC()), CSR, THREE),

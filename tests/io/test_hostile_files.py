@@ -206,6 +206,25 @@ def test_sparse_rows_are_checked(tmp_path):
         refused(path, words)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("tuned", in_document("model", "best_index", value=99), "not among the cells"),
+        ("tuned", in_document("model", "result_columns", value=[["x", "O8"]]), "shape|kind"),
+        ("tuned", in_document("model", "parameters", "cv", value={"splitter": "os"}), "'os'"),
+        ("tuned", in_array("classes", 0, -7, "i8"), "other classes"),
+        ("tuned, three", in_document("model", "T", value=-1.0), "temperature"),
+        ("tuned isotonic", in_array("points0", 0, 1e9, "f8"), "do not rise"),
+        ("tuned numbers", in_array("models.model", 0, 3, "i8"), "out of range"),
+        ("tuned precomputed", in_array("models.columns", 0, 60, "i8"), "out of range"),
+    ],
+)
+def test_searches_are_checked(name, change, words, tmp_path):
+    mm.save(fitted(name).model, tmp_path / "m")
+    changed(tmp_path / "m", change)
+    refused(tmp_path / "m", words)
+
+
 GOOD = models()
 
 

@@ -10,14 +10,13 @@ from sklearn.model_selection import BaseCrossValidator, GridSearchCV
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import maxmargin as mm
-from fitted import ESTIMATORS, FRAME, NEW, OWN, THREE, TWO, Square, X, fitted, own_block
+from fitted import ESTIMATORS, FRAME, NEW, OWN, THREE, TWO, Square, T, X, fitted, own_block
 from maxmargin import ModelFileError
 from maxmargin.io import read_document
 from maxmargin.io.searches import SearchRecord
 from maxmargin.kernels import Linear
 from maxmargin.machines.multiclass import Made
 from maxmargin.problem import Status
-
 
 # Attributes that are compared in another way.
 ELSEWHERE = ("kernel_", "features_", "history_", "search_", "best_estimator_")
@@ -99,6 +98,25 @@ def test_a_loaded_machine_goes_on_learning(tmp_path):
     online = mm.KernelPerceptron().partial_fit(X, THREE, classes=[0, 1, 2])
     other = again(online, tmp_path).partial_fit(NEW, THREE[:40])
     np.testing.assert_array_equal(other.predict(X), online.partial_fit(NEW, THREE[:40]).predict(X))
+
+
+def test_intervals_of_rows_left_out_are_stored_if_they_were_asked_for(tmp_path):
+    model = mm.SVRCV(Cs=2, gammas=2, cv=3).fit(X, T)
+    without = again(model, tmp_path)
+    with pytest.raises(AttributeError, match="once before saving"):
+        without.predict_interval(NEW, method="jackknife+")
+    wanted = model.predict_interval(NEW, method="jackknife+")
+    found = again(model, tmp_path).predict_interval(NEW, method="jackknife+")
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", [mm.SVCCV, mm.SVRCV])
+def test_a_search_without_a_refit_is_stored(kind, tmp_path):
+    model = kind(Cs=2, gammas=2, cv=3, refit=False).fit(X, TWO)
+    loaded = again(model, tmp_path)
+    assert loaded.best_params_ == model.best_params_
+    with pytest.raises(AttributeError, match="refit=True"):
+        loaded.predict(X)
 
 
 def test_a_machine_that_learned_from_blocks_is_stored(tmp_path):

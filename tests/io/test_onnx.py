@@ -31,6 +31,7 @@ def run(made, rows):
 def size(model):
     """Σ|β|, to which rounding errors of a decision value are proportional."""
     last = model[-1] if hasattr(model, "steps") else model
+    last = getattr(last, "best_estimator_", last)
     if hasattr(last, "_dense_dual_coef"):
         return 1 + float(np.abs(last._dense_dual_coef()).sum(axis=1).max())
     return 1.0
@@ -74,7 +75,15 @@ CHOSEN = [
     "linear three",
     "scaled",
 ]
-CHOSEN += ["kernel perceptron", "nystroem features", "features, then linear"]
+CHOSEN += [
+    "tuned",
+    "tuned isotonic",
+    "scaled and tuned",
+    "tuned numbers",
+    "kernel perceptron",
+    "nystroem features",
+    "features, then linear",
+]
 
 
 @pytest.mark.parametrize("name", CHOSEN)

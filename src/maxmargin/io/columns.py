@@ -44,8 +44,9 @@ def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimato
 
 
 def machine_of(model: BaseEstimator) -> BaseEstimator:
-    """The machine itself, of a model that may be a pipeline."""
-    return model[-1] if isinstance(model, Pipeline) else model
+    """The machine itself, of a model that may be a pipeline, or have chosen one."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    return getattr(last, "best_estimator_", last)
 
 
 def schema_of(model: BaseEstimator) -> Schema:

@@ -19,7 +19,7 @@ from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.io.container import Model, ModelFileError, Table
 from maxmargin.io.onnx_graph import Graph, Value, kernel_values
-from maxmargin.io.onnx_probabilities import agreeing, coupled, of_rest, of_two
+from maxmargin.io.onnx_probabilities import agreeing, coupled, exponents, of_rest, of_two
 from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import (
     SVC,
@@ -33,6 +33,8 @@ from maxmargin.machines import (
     OneClassSVM,
     Perceptron,
 )
+from maxmargin.selection import SVCCV, SVRCV
+from maxmargin.selection.calibration import Calibrated
 
 Outputs = dict[str, Value]
 Emitter = Callable[[Graph, Model, Value], Outputs]
@@ -115,21 +117,26 @@ def svm_regressor(graph: Graph, model: Model, coef: Floats, X: Value) -> Value:
 
 def classifier(graph: Graph, model: Model, X: Value) -> Outputs:
     """SVC and NuSVC: votes, or the largest of one-versus-rest."""
+    return classified(graph, model, X, model._calibration if model.probability else None)
+
+
+def classified(graph: Graph, model: Model, X: Value, calibration: Calibrated | None) -> Outputs:
+    """The label and the scores; probabilities if decision values were calibrated."""
     values, classes = decisions(graph, model, X), model.classes_
+    z = None if calibration is None else exponents(graph, values, calibration)
     found: Outputs
     if len(classes) == 2:
         f = column(graph, values)
         found = {"label": by_sign(graph, classes, f), "scores": f}
-        if model.probability:
-            found["probabilities"] = of_two(graph, values, model.probA_, model.probB_)
+        if z is not None:
+            found["probabilities"] = of_two(graph, values, z)
         return found
     scores, shown = values, values
     if model.multiclass == "ovo":
         scores = confidence(graph, values, len(classes))
         shown = values if model.decision_function_shape == "ovo" else scores
     found = {"label": by_largest(graph, classes, scores), "scores": shown}
-    if model.probability:
-        z = graph("Add", graph("Mul", values, model.probA_), model.probB_)
+    if z is not None:
         made = coupled if model.multiclass == "ovo" else of_rest
         found["probabilities"] = agreeing(graph, made(graph, z, len(classes)), scores, len(classes))
     return found
@@ -147,6 +154,17 @@ def confidence(graph: Graph, values: Value, count: int) -> Value:
     sums = graph("MatMul", values, first - second)
     below = graph("Mul", graph("Add", graph("Abs", sums), 1.0), 3.0)
     return graph("Add", votes, graph("Div", sums, below))
+
+
+def tuned_classifier(graph: Graph, model: Model, X: Value) -> Outputs:
+    """SVCCV: the machine that was chosen, with probabilities of its own."""
+    calibration = model._calibration if model.calibration is not None else None
+    return classified(graph, model.best_estimator_, X, calibration)
+
+
+def tuned_regressor(graph: Graph, model: Model, X: Value) -> Outputs:
+    """SVRCV."""
+    return regressor(graph, model.best_estimator_, X)
 
 
 def regressor(graph: Graph, model: Model, X: Value) -> Outputs:
@@ -246,6 +264,8 @@ EMITTERS: dict[type, Emitter] = {
     SVR: regressor,
     NuSVR: regressor,
     OneClassSVM: one_class,
+    SVCCV: tuned_classifier,
+    SVRCV: tuned_regressor,
     LinearSVC: linear_classifier,
     LinearSVR: linear_regressor,
     KernelRegressor: kernel_regressor,

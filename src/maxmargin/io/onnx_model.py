@@ -18,6 +18,7 @@ from maxmargin.io.container import Model
 from maxmargin.io.onnx_graph import ML_OPSET, OPSET, Graph
 from maxmargin.io.onnx_machines import Outputs, emitted
 from maxmargin.io.records import RECORDS
+from maxmargin.io.searches import SEARCHES
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -113,7 +114,7 @@ def register_onnx() -> None:
     """
     from skl2onnx import update_registered_converter
 
-    for kind in RECORDS:
+    for kind in (*RECORDS, *SEARCHES):
         options = {"zipmap": [True, False, "columns"]} if is_classifier(kind()) else None
         update_registered_converter(
             kind, f"Maxmargin{kind.__name__}", shapes, convert, options=options

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
+from sklearn.isotonic import IsotonicRegression
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.io.onnx_graph import Graph, Value
+from maxmargin.selection.calibration import Calibrated, Isotonic, Temperature
 
 
-def of_two(graph: Graph, values: Value, slopes: Floats, shifts: Floats) -> Value:
+def exponents(graph: Graph, values: Value, calibration: Calibrated) -> Value:
+    """z in P = 1 / (1 + e^z), a column for each binary machine."""
+    if isinstance(calibration, Temperature):
+        return graph("Div", graph("Neg", values), calibration.T)
+    if not isinstance(calibration, Isotonic):
+        return graph("Add", graph("Mul", values, calibration.slopes), calibration.shifts)
+    places = [graph.numbers(k) for k in range(len(calibration.steps) + 1)]
+    columns = [
+        interpolated(graph, graph("Slice", values, *ends, graph.numbers(1)), step)
+        for step, ends in zip(calibration.steps, pairwise(places), strict=True)
+    ]
+    p = graph("Concat", *columns, axis=1)
+    p = graph("Min", graph("Max", p, calibration.least), 1 - calibration.least)
+    return graph("Log", graph("Div", graph("Sub", 1.0, p), p))
+
+
+def interpolated(graph: Graph, f: Value, step: IsotonicRegression) -> Value:
+    """y₀ + Σ_k (y_{k+1} − y_k) t_k, t_k the part of the k-th interval that lies below f."""
+    x, y = step.X_thresholds_, step.y_thresholds_
+    if len(x) == 1:
+        return graph("Add", graph("Mul", f, 0.0), y[0])
+    t = graph("Div", graph("Sub", f, x[:-1]), np.diff(x))
+    t = graph("Min", graph("Max", t, 0.0), 1.0)
+    return graph("Add", graph("MatMul", t, np.diff(y)[:, None]), y[0])
+
+
+def of_two(graph: Graph, values: Value, z: Value) -> Value:
     """P of both classes, on the side of ½ where the decision is."""
-    z = graph("Add", graph("Mul", values, slopes), shifts)
     second = graph("Sigmoid", graph("Neg", z))
     least = 0.5 + 2 * float(np.finfo(graph.dtype).eps)
     above, below = graph("Max", second, least), graph("Min", second, 1 - least)

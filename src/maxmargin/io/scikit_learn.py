@@ -21,13 +21,25 @@ from maxmargin.gram.layouts import DenseLayout
 from maxmargin.io.assembly import Kind, Parts, assembled
 from maxmargin.io.container import Model
 from maxmargin.io.records import RECORDS
+from maxmargin.io.searches import SEARCHES
+from maxmargin.io.values import SPLITTERS
 from maxmargin.kernels import Kernel, as_kernel
 from maxmargin.kernels.formula import tree_of
-from maxmargin.machines import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.machines import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, multiclass
 from maxmargin.machines.answers import PairCertificates, PairHistories
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.probability import Calibration
 from maxmargin.machines.support_vectors import SupportVectors
+from maxmargin.selection import (
+    calibration,
+    cells,
+    evaluation,
+    grid,
+    intervals,
+    scoring,
+    search,
+    target,
+)
 from maxmargin.solvers.dual.all_pairs import PairTable
 
 KERNEL_MACHINES: dict[type, Kind] = {
@@ -38,6 +50,8 @@ KERNEL_MACHINES: dict[type, Kind] = {
     svm.OneClassSVM: OneClassSVM,
 }
 LINEAR_MACHINES: dict[type, type] = {svm.LinearSVC: LinearSVC, svm.LinearSVR: LinearSVR}
+SEARCHING = (calibration, cells, evaluation, grid, intervals, scoring, search, target)
+PACKAGES = ("maxmargin.", "scipy.sparse.", "sklearn.model_selection.")
 NAMES = {
     "Linear": "linear",
     "Polynomial": "poly",
@@ -206,9 +220,9 @@ def set_kernel_machine(made: Model, model: Model) -> None:
     made.shape_fit_ = (rows, model.n_features_in_)
     if model.kernel_.precomputed:
         made.support_vectors_ = np.empty((0, 0))
-    calibration = getattr(model, "_calibration", Calibration.none())
-    slopes = np.ascontiguousarray(calibration.slopes)
-    shifts = np.ascontiguousarray(-calibration.shifts if binary else calibration.shifts)
+    platt = getattr(model, "_calibration", Calibration.none())
+    slopes = np.ascontiguousarray(platt.slopes)
+    shifts = np.ascontiguousarray(-platt.shifts if binary else platt.shifts)
     set_libsvm_state(made, vectors, gamma, n_support, slopes, shifts, sparse=sparse, flipped=binary)
     if isinstance(model, OneClassSVM):
         made.offset_ = model.offset_
@@ -222,10 +236,10 @@ def trusted_types() -> list[str]:
     >>> "maxmargin.machines.svc.SVC" in trusted_types()
     True
     """
-    found = [*RECORDS, FeatureMap, SupportVectors, Calibration, DenseLayout]
+    found = [*RECORDS, *SEARCHES, FeatureMap, SupportVectors, Calibration, DenseLayout]
     found += [PairCertificates, PairHistories, PairTable]
-    found += [sp.csr_array, sp.csr_matrix]
-    for module in (certificate, kernels, solvers):
+    found += [sp.csr_array, sp.csr_matrix, *SPLITTERS.values()]
+    for module in (certificate, kernels, solvers, multiclass, *SEARCHING):
         found += [kind for kind in vars(module).values() if isinstance(kind, type)]
     ours = {f"{kind.__module__}.{kind.__qualname__}" for kind in found}
-    return sorted(name for name in ours if name.startswith(("maxmargin.", "scipy.sparse.")))
+    return sorted(name for name in ours if name.startswith(PACKAGES))

@@ -1,7 +1,7 @@
 """What makes up `SVCCV` and `SVRCV`: the machine they chose, what they calibrated, their search.
 
 Of the search a file has the table of scores and the choice, not the rows: a loaded `search_` is a
-`SearchRecord`. The machines fitted without each fold, on which `predict_interval` rests, are stored.
+`SearchRecord`. The machines fitted without each fold, which `predict_interval` needs, are stored.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def search(machine: Model, archive: Archive) -> None:
         archive.names(table, f"result_words{number}", ("cells",))
     if not archive.writes:
         held.cv_results_ = decoded(table)
-        if max(whole(held.best_index_), whole(held.one_standard_error_index_)) >= len(table.results):
+        if max(whole(held.best_index_), whole(held.one_standard_error_index_)) >= len(
+            table.results
+        ):
             raise ModelFileError("the best cell is not among the cells")
         machine.search_ = SearchRecord(**{each.name: vars(held)[each.name] for each in FIELDS})
 
@@ -93,7 +95,7 @@ FIELDS = fields(SearchRecord)
 
 
 def encoded(results: dict[str, Any]) -> SimpleNamespace:
-    """`cv_results_` as one table of numbers and lists of words; "params" follow from its columns."""
+    """`cv_results_` as one table of numbers and lists of words; "params" follow from it."""
     table, numbers = SimpleNamespace(result_columns=[]), []
     for name, values in results.items():
         if name == "params":
@@ -117,7 +119,9 @@ def decoded(table: SimpleNamespace) -> dict[str, Any]:
         if kind == WORDS:
             found[name] = getattr(table, f"result_words{next(texts)}").astype(str)
         elif kind == MASKED:
-            found[name] = np.ma.MaskedArray(next(numbers).copy(), mask=np.zeros(len(table.results), bool))
+            found[name] = np.ma.MaskedArray(
+                next(numbers).copy(), mask=np.zeros(len(table.results), bool)
+            )
         elif kind in KINDS:
             found[name] = exactly(name, next(numbers), kind)
         else:
@@ -145,7 +149,9 @@ def chosen(machine: Model, archive: Archive, kind: type) -> None:
     archive.model(machine, "best_estimator_")
     best = machine.best_estimator_
     if type(best) is not kind:
-        raise ModelFileError(f"the chosen machine is a {type(best).__name__}, not a {kind.__name__}")
+        raise ModelFileError(
+            f"the chosen machine is a {type(best).__name__}, not a {kind.__name__}"
+        )
     archive.check_shape("the chosen machine's input", (best.n_features_in_,), ("columns",))
 
 
@@ -210,7 +216,7 @@ CALIBRATIONS = {"sigmoid": sigmoid, "temperature": temperature, "isotonic": isot
 
 
 def tuned_regressor(machine: Model, archive: Archive) -> None:
-    """SVRCV: the machines without each fold as well, and without each row if they were asked for."""
+    """SVRCV: the machines without each fold too, and without each row if they were asked for."""
     chosen(machine, archive, SVR)
     held = SimpleNamespace(left_out=archive.writes and machine._left_out is not None)
     archive.value(held, "left_out", bool)
@@ -235,7 +241,8 @@ def fold_models(machine: Model, attribute: str, archive: Archive) -> None:
     archive.array(held, f"{name}.residuals", (f"{name}.rows",))
     machines = len(getattr(held, f"{name}.offsets"))
     archive.array(held, f"{name}.model", (f"{name}.rows",), INT64, below=machines)
-    archive.array(held, f"{name}.columns", (used,), INT64)
+    below = machine.n_features_in_ if precomputed else None
+    archive.array(held, f"{name}.columns", (used,), INT64, below=below)
     if not archive.writes:
         parts = {each.name: getattr(held, f"{name}.{each.name}") for each in fields(FoldModels)}
         setattr(machine, attribute, FoldModels(**parts))

@@ -30,9 +30,17 @@ SOLVERS: dict[str, type[Solver]] = {
 FEATURES: Node = {kind.__name__: kind for kind in (Nystroem, RandomFourierFeatures)}
 # Those that keep what they were made with.
 SPLITTERS: Node = {
-    name: getattr(model_selection, name)
-    for name in ("GroupKFold", "KFold", "LeaveOneOut", "ShuffleSplit", "StratifiedKFold")
-    + ("StratifiedGroupKFold", "StratifiedShuffleSplit", "TimeSeriesSplit")
+    kind.__name__: kind
+    for kind in (
+        model_selection.GroupKFold,
+        model_selection.KFold,
+        model_selection.LeaveOneOut,
+        model_selection.ShuffleSplit,
+        model_selection.StratifiedGroupKFold,
+        model_selection.StratifiedKFold,
+        model_selection.StratifiedShuffleSplit,
+        model_selection.TimeSeriesSplit,
+    )
 }
 
 
