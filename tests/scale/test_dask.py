@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import SVC, SVR, OneClassSVM, tune
 from maxmargin.datasets import moons
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
+from maxmargin.selection.progress import SearchBar
 from maxmargin.solvers import BlockSMO, Chunking
 
 X, Y = moons(240, seed=3)
@@ -137,29 +138,22 @@ def test_a_search_on_the_cluster_finds_what_one_process_finds(client, options):
     found = tune(SVC(), rows, names, client=client, **options)
     here = tune(SVC(), rows, names, **options)
     assert found.best_params_ == here.best_params_
-    np.testing.assert_allclose(
-        found.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"]
-    )
+    scores = [search.cv_results_["mean_test_score"] for search in (found, here)]
+    np.testing.assert_allclose(*scores)
     assert found.best_estimator_.certificate_.status.value == "converged"
 
 
-def test_a_search_on_the_cluster_ends_in_time_with_the_best_so_far(client):
-    def slow(machine, rows, names):
-        return time.sleep(0.3) or machine.score(rows, names)
+def test_a_search_on_the_cluster_that_is_stopped_has_the_best_so_far(client, monkeypatch):
+    def pressed(bar, fits, best):
+        raise KeyboardInterrupt
 
-    search = tune(
-        SVC(),
-        X,
-        Y,
-        Cs=[1.0],
-        gammas=np.logspace(-2, 2, 30),
-        cv=2,
-        scoring=slow,
-        client=client,
-        max_time=3.0,
-    )
-    assert search.status == "out of time"
-    assert 0 < sum(cell.complete for cell in search.cells) < 30
+    monkeypatch.setattr(SearchBar, "done", pressed)  # Ctrl-C as soon as a task is done
+    options = {"Cs": [1.0], "gammas": [0.01, 0.1, 1.0], "cv": 2, "client": client}
+    search = tune(SVC(), X, Y, **options)
+    assert search.status == "interrupted"
+    assert sum(cell.complete for cell in search.cells) == 1
+    with pytest.raises(TimeoutError, match="the search was out of time"):
+        tune(SVC(), X, Y, max_time=1e-6, **options)
 
 
 # --- faults -------------------------------------------------------------------------------

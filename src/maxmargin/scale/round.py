@@ -134,9 +134,8 @@ def violators(
     sides, n_groups = [], max(problem.n_groups, 1)
     bad = (np.maximum(rise, fall) > change.threshold) & ~held[row_of]
     count = len(np.unique(row_of[bad]))
-    # What remains of the quota goes to another side in each round.
-    turns = (change.number + np.arange(2 * n_groups)) % (2 * n_groups)
-    counts = (own.quota + turns) // (2 * n_groups)
+    # The quota is halved, and what remains goes to one side or the other at random.
+    counts = (own.quota + rng.permutation(2 * n_groups)) // (2 * n_groups)
     for side, most in enumerate(counts.tolist()):
         violation = (rise, fall)[side % 2]
         mine = bad & (problem.group == side // 2) & (violation > change.threshold)

@@ -1,6 +1,6 @@
 """A search on a cluster: the cells of one γ are a task of Dask.
 
-A task has all it needs in its arguments (the rows are in the graph once), so that it can be computed
+A task has all it needs in its arguments (the rows are in the graph once): it can be computed
 anywhere, and again if its worker is lost.
 """
 
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.scale.on_dask import LARGE
 from maxmargin.selection.cells import Cell, Fitted
 from maxmargin.selection.evaluation import Clock, Evaluation, Fold
 from maxmargin.selection.progress import SearchBar
@@ -47,7 +48,7 @@ class ClientEvaluation:
 
     def run(self, cells: Sequence[Cell], folds: Sequence[Fold], best: Callable[[], str]) -> None:
         """Fit these cells without each of these folds, and score them."""
-        from dask import delayed
+        from dask import config, delayed
         from distributed import as_completed
 
         here, clock = self.here, self.clock
@@ -59,14 +60,12 @@ class ClientEvaluation:
         parts = [[fold] for fold in folds] if few else [list(folds)]
         jobs = [(some, part) for some in by_gamma for part in parts]
         here.bar.expect(len(cells) * len(folds))
-        tasks = [
-            fit(told, [cell.fresh() for cell in some], part, clock.left(None))
-            for some, part in jobs
-        ]
-        futures = self.client.compute(tasks)
+        left = clock.left(None)
+        tasks = [fit(told, [cell.fresh() for cell in some], part, left) for some, part in jobs]
+        with config.set({LARGE: "1 TiB"}):
+            futures = self.client.compute(tasks)
         job_of = {future.key: job for future, job in zip(futures, jobs, strict=True)}
         try:
-            left = clock.left(None)
             for future, found in as_completed(futures, with_results=True, timeout=left):
                 some, part = job_of[future.key]
                 for cell, folds_of in zip(some, found, strict=True):
