@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import SVC, SVR, OneClassSVM, tune
 from maxmargin.datasets import moons
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
+from maxmargin.scale.round import fetch
 from maxmargin.selection.progress import SearchBar
 from maxmargin.solvers import BlockSMO, Chunking
 
@@ -127,6 +128,10 @@ def test_nan_and_ragged_blocks_are_named(client):
     rows = [delayed(X[:100]), delayed(X[100:, :1])]
     with pytest.raises(ValueError, match="partition 1 differs from partition 0: columns is 1"):
         SVC().fit(rows, [delayed(Y[:100]), delayed(Y[100:])])
+    missing = [delayed(np.load)("there is no such file"), delayed(X[100:])]
+    with pytest.raises(FileNotFoundError, match="no such file") as found:
+        SVC().fit(missing, [delayed(Y[:100]), delayed(Y[100:])])
+    assert found.value.__notes__ == ["while computing partition 0"]
     with pytest.raises(ValueError, match="X has 2 partitions, but the labels or weights 1"):
         SVC().fit(rows, [delayed(Y)])
 
@@ -154,6 +159,22 @@ def test_a_search_on_the_cluster_that_is_stopped_has_the_best_so_far(client, mon
     assert sum(cell.complete for cell in search.cells) == 1
     with pytest.raises(TimeoutError, match="the search was out of time"):
         tune(SVC(), X, Y, max_time=1e-6, **options)
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_partitions_that_a_worker_holds_share_its_tasks(client, local, kind):
+    rows, labels = da.from_array(X, chunks=(20, 2)), da.from_array(Y, chunks=20)
+    if kind == "frame":
+        rows, labels = dd.from_dask_array(rows), dd.from_dask_array(labels)
+    lazy = DaskPartitions(rows, labels)
+    assert lazy._bundles() == [[k] for k in range(12)]  # each made, and forgotten, on its own
+    held = DaskPartitions(*client.persist([rows, labels]))
+    held.map(fetch, None, [(0, np.arange(2))] * 12)  # now they are there
+    bundles = held._bundles()
+    assert len(bundles) <= 2
+    assert sorted(k for bundle in bundles for k in bundle) == [*range(12)]
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(held)
+    assert clf.certificate_.dual == pytest.approx(local.certificate_.dual, rel=1e-5)
 
 
 # --- faults -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, count
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -76,7 +76,8 @@ class DaskPartitions(Partitions):
         self._client = client
         self.columns = [str(name) for name in X.columns] if hasattr(X, "columns") else None
         self.labelled = y is not None
-        self._collection = X
+        # What the cluster holds is forgotten when nobody holds the collections.
+        self._collections = X, y, sample_weight
         parts = blocks_of(X)
         self.count, self.lengths = len(parts), lengths_of(X)
         others = [_matching(each, X, self.count) for each in (y, sample_weight)]
@@ -101,8 +102,8 @@ class DaskPartitions(Partitions):
                 "or give DaskPartitions(X, y, client=...)"
             ) from error
 
-    @property
-    def workers(self) -> int:
+    @cached_property
+    def workers(self) -> int:  # asked for once: each question is a message to the scheduler
         return max(len(self.client.nthreads()), 1)
 
     @property
@@ -138,7 +139,7 @@ class DaskPartitions(Partitions):
         ]
         with config.set({LARGE: "1 TiB"}):  # the support vectors are in the graph: see above
             held = self.client.persist([*pairs, *(second(pair) for pair in pairs)])
-        found = self._gathered(futures_of(held[len(tasks) :]))
+        found = self._gathered(futures_of(held[len(tasks) :]), tasks)
         results = dict(zip(chain(*tasks), chain(*found), strict=True))
         return list(zip(tasks, held, strict=False)), [results[k] for k in range(self.count)]
 
@@ -150,19 +151,23 @@ class DaskPartitions(Partitions):
         """
         from distributed import futures_of
 
-        futures = {future.key: future for future in futures_of(self._collection)}
+        futures = {future.key: future for future in futures_of(self._collections[:1])}
         keys = [_source(part) for part, *_ in self._parts]
-        where = self.client.who_has([futures[key] for key in keys if key in futures])
-        threads, turns = self.client.nthreads(), defaultdict[str, Iterator[int]](count)
+        try:
+            where = self.client.who_has([futures[key] for key in keys if key in futures])
+            threads = self.client.nthreads()
+        except OSError as error:
+            raise ClusterLost(_lost(self.client)) from error
+        turns = defaultdict[str, Iterator[int]](count)
         bundles = defaultdict[Hashable, list[int]](list)
         for k, key in enumerate(keys):
             worker = next(iter(where.get(key, ())), None)
-            place = k if worker is None else (worker, next(turns[worker]) % threads[worker])
+            place = k if worker not in threads else (worker, next(turns[worker]) % threads[worker])
             bundles[place].append(k)
         return list(bundles.values())
 
-    def _gathered(self, futures: list[Dask]) -> list[Result]:
-        """The results, or the error of a task, or `ClusterLost`."""
+    def _gathered(self, futures: list[Dask], tasks: list[list[int]]) -> list[Result]:
+        """The results, or the error of a task, which names its partitions, or `ClusterLost`."""
         from distributed import wait
         from distributed.client import CancelledError
 
@@ -176,12 +181,17 @@ class DaskPartitions(Partitions):
                 except TimeoutError:
                     if client.status in ("closed", "closing"):
                         raise ClusterLost(_lost(client)) from None
-            results: list[Result] = client.gather(futures)
+            ended = zip(tasks, futures, strict=True)
+            failed = [(some, each.exception()) for some, each in ended if each.status == "error"]
+            results: list[Result] = [] if failed else client.gather(futures)
         except (CancelledError, OSError) as error:
             raise ClusterLost(_lost(client)) from error
         finally:
             for future in futures:
                 future.release()
+        for some, error in failed:  # that of a task, of reading a file perhaps
+            error.add_note("while computing " + ", ".join(map(self.name, some)))
+            raise error
         return results
 
     def answers(self, function: Callable[[Data], Result], like: Data) -> Result:
