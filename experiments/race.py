@@ -19,7 +19,7 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Kernel, Linear
 from maxmargin.plots import plot_race, theme
 from maxmargin.problem import DualProblem
-from maxmargin.race import finish, race
+from maxmargin.watch import finish, race
 from maxmargin.solvers import SOLVERS
 
 ROOT = Path(__file__).parents[1]

@@ -19,7 +19,7 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.plots.palette import DASHES, ink
 from maxmargin.problem import DualProblem
-from maxmargin.race import finish, race
+from maxmargin.watch import finish, race
 from maxmargin.solvers import (
     BlockSMO,
     CoordinateDescent,

@@ -26,7 +26,7 @@ FLOORS = [
     {"solvers"},
     {"scale"},
     {"machines"},
-    {"race"},
+    {"watch"},
     {"selection"},
     {"io"},
     {"plots"},

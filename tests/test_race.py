@@ -7,7 +7,6 @@ import pytest
 
 from maxmargin.certificate import Certificate
 from maxmargin.plots import plot_race, theme
-from maxmargin.race import finish, race
 from maxmargin.solvers import (
     SOLVERS,
     CoordinateDescent,
@@ -15,6 +14,7 @@ from maxmargin.solvers import (
     SecondOrderSMO,
     SimplifiedSMO,
 )
+from maxmargin.watch import finish, race
 from problems import PROBLEMS
 
 CASE = PROBLEMS["overlapping"]

@@ -16,13 +16,6 @@ from maxmargin.solvers import BlockSMO, PlattSMO, RandomPairSMO, SecondOrderSMO
 from problems import ALL, EXACT, PROBLEMS, SIMPLE, ordinary
 
 
-def test_the_name_is_the_function():
-    """Though a module of the package has the same name."""
-    import maxmargin.race
-
-    assert callable(maxmargin.race)
-
-
 @pytest.mark.parametrize("key", [*EXACT, *SIMPLE])
 def test_the_last_line_is_the_certificate(key):
     solver, case = ALL[key], ordinary(key)

@@ -5,6 +5,7 @@ import pty
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,3 +104,28 @@ def test_completion_knows_commands_and_options(folder):
         check=False,
     )
     assert "--kernel" in done.stdout
+
+
+IMPORTED = """
+import sys
+from maxmargin.cli import app
+try:
+    app(["predict", "iris.maxmargin", "iris.csv"])
+finally:
+    slow = ["scipy.stats._stats_py", "maxmargin.cli.train", "matplotlib", "onnx"]
+    print([name for name in slow if name in sys.modules], file=sys.stderr)
+"""
+
+
+def test_a_prediction_does_not_wait_for_what_it_does_not_need(run, folder):
+    assert run("train", "iris.csv").code == 0
+    environment = {**os.environ, "PYTHONPATH": str(Path(maxmargin.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr.strip() == "[]"
+    assert len(done.stdout.split()) == 150

@@ -14,32 +14,91 @@ exit code   meaning
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
+from typer.main import get_command_from_info
 
 from maxmargin import __version__
+from maxmargin.cli.deferred import defer
 
 REFUSED, WRONG_USE, NOT_PROVED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 # What a command may fail with that is not a mistake of ours: said in a line, without a traceback.
 EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError, RecursionError)
 
 
+# The module of each command, in the order of the help; it adds the command to `app`.
+MODULES = {
+    "train": "train",
+    "predict": "predict",
+    "evaluate": "predict",
+    "tune": "tune",
+    "loo": "tune",
+    "certify": "certify",
+    "inspect": "inspect",
+    "convert": "convert",
+    "race": "race",
+    "demo": "demo",
+    "sample": "sample",
+    "warm-up": "warm_up",
+    "playground": "playground",
+    "reproduce": "repository",
+    "bench": "repository",
+    "svm-train": "svm_train",
+    "svm-predict": "svm_predict",
+    "svm-scale": "svm_scale",
+}
+
+
 class Commands(TyperGroup):
-    """The commands; errors, warnings, Ctrl-C and broken pipes end each of them alike."""
+    """The commands; errors, warnings, Ctrl-C and broken pipes end each of them alike.
+
+    The module of a command is imported when it is called: nobody waits for the others.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(MODULES)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            # Of a name that is none, a near one is suggested: from all there are.
+            _import([MODULES[cmd_name]] if cmd_name in MODULES else [*MODULES.values()])
+            for info in app.registered_commands:
+                made = get_command_from_info(
+                    info, pretty_exceptions_short=True, rich_markup_mode="rich"
+                )
+                self.commands[str(made.name)] = made
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: Any) -> object:
         with ending_well():
             result: object = super().invoke(ctx)
             sys.stdout.flush()
             return result
+
+
+def _import(modules: Sequence[str]) -> None:
+    """Import modules of commands, with as little waiting as possible.
+
+    What is imported is never garbage: it is not looked through while it comes, nor at the end.
+    """
+    defer("scipy.stats", "gmean", "rankdata", "spearmanr")
+    gc.disable()
+    try:
+        for module in modules:
+            import_module(f"maxmargin.cli.{module}")
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @contextmanager

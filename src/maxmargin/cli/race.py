@@ -53,9 +53,9 @@ def race(
         raise refusal("maxmargin race needs pandas: pip install pandas")
     from maxmargin.formulations import c_svc
     from maxmargin.gram import Gram
-    from maxmargin.race import finish
-    from maxmargin.race import race as run
     from maxmargin.solvers import SOLVERS
+    from maxmargin.watch import finish
+    from maxmargin.watch import race as run
 
     unknown = [name for name in solver or () if name not in SOLVERS]
     if unknown:

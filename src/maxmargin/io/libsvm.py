@@ -30,7 +30,6 @@ from typing import TextIO
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
@@ -258,6 +257,8 @@ def support_vectors(
         text.append(b"0 1" + rest.strip()[1:] if precomputed else b"0 " + rest)
     if not np.isfinite(coef).all():
         raise ModelFileError("a coefficient is NaN or infinite")
+    from sklearn.datasets import load_svmlight_file
+
     columns = 1 if precomputed else n_features
     rows, _ = load_svmlight_file(BytesIO(b"\n".join(text)), n_features=columns, zero_based=False)
     if not np.isfinite(rows.data).all():

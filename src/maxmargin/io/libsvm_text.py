@@ -10,7 +10,6 @@ import re
 from io import BytesIO
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.io.sources import NUMBER, Bytes, Source
@@ -32,6 +31,8 @@ def read_libsvm(
     zero_based : bool
         Whether indices begin at 0, as scikit-learn writes them.
     """
+    from sklearn.datasets import load_svmlight_file
+
     try:
         with source.lines() as file:
             X, y = load_svmlight_file(file, zero_based=zero_based)

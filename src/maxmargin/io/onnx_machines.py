@@ -34,7 +34,6 @@ from maxmargin.machines import (
     Perceptron,
 )
 from maxmargin.selection import SVCCV, SVRCV
-from maxmargin.selection.calibration import Calibrated
 
 Outputs = dict[str, Value]
 Emitter = Callable[[Graph, Model, Value], Outputs]
@@ -120,7 +119,7 @@ def classifier(graph: Graph, model: Model, X: Value) -> Outputs:
     return classified(graph, model, X, model._calibration if model.probability else None)
 
 
-def classified(graph: Graph, model: Model, X: Value, calibration: Calibrated | None) -> Outputs:
+def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) -> Outputs:
     """The label and the scores; probabilities if decision values were calibrated."""
     values, classes = decisions(graph, model, X), model.classes_
     z = None if calibration is None else exponents(graph, values, calibration)

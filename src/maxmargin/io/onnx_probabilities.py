@@ -8,10 +8,13 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.io.onnx_graph import Graph, Value
-from maxmargin.selection.calibration import Calibrated, Isotonic, Temperature
+from maxmargin.machines.probability import Calibration
+from maxmargin.selection.calibration import Isotonic, Temperature
 
 
-def exponents(graph: Graph, values: Value, calibration: Calibrated) -> Value:
+def exponents(
+    graph: Graph, values: Value, calibration: Calibration | Isotonic | Temperature
+) -> Value:
     """z in P = 1 / (1 + e^z), a column for each binary machine."""
     if isinstance(calibration, Temperature):
         return graph("Div", graph("Neg", values), calibration.T)

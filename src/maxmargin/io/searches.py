@@ -19,6 +19,7 @@ from maxmargin.io.archive import Archive, whole
 from maxmargin.io.container import Model, ModelFileError
 from maxmargin.io.records import INT64, Description, classes, columns
 from maxmargin.machines import SVC, SVR
+from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.probability import Calibration
 from maxmargin.selection import SVCCV, SVRCV
 from maxmargin.selection.calibration import Isotonic, Temperature
@@ -141,7 +142,7 @@ def exactly(name: str, values: Labels, kind: str) -> Labels:
     return cast
 
 
-def chosen(machine: Model, archive: Archive, kind: type) -> None:
+def chosen(machine: Model, archive: Archive, kind: type[DualMachine]) -> None:
     """The refitted machine, unless there was only a search."""
     search(machine, archive)
     if not machine.refit:

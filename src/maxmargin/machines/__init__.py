@@ -1,7 +1,8 @@
-"""The estimators; and `DualRegressor`, from which a regressor of your own is made."""
+"""The estimators, `l1_min_c`; and `DualRegressor`, from which a regressor of your own is made."""
 
 from maxmargin.machines.kernel_perceptron import KernelPerceptron
 from maxmargin.machines.kernel_regressor import KernelRegressor
+from maxmargin.machines.l1_min_c import l1_min_c
 from maxmargin.machines.linear_svc import LinearSVC
 from maxmargin.machines.linear_svr import LinearSVR
 from maxmargin.machines.nu_svc import NuSVC
@@ -22,4 +23,5 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "Perceptron",
+    "l1_min_c",
 ]

@@ -22,8 +22,8 @@ from maxmargin.playground.picture import encode, grid_rows
 from maxmargin.playground.schema import Points, Refused, Settings, Start
 from maxmargin.playground.sentences import Before, box, sentence
 from maxmargin.problem import Solution
-from maxmargin.race import line
 from maxmargin.solvers import Progress
+from maxmargin.watch import line
 
 GRID = 48  # points a side of the field of a frame
 MOST_LINES = 40  # of the curves, per frame

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_svmlight_file
 
 from maxmargin.scale.partitions import Block, LocalPartitions, checked_block
 
@@ -165,6 +164,8 @@ class LibsvmPartitions(LocalPartitions):
         return f"partition {number} ({self.path}, from byte {number * self.length:,})"
 
     def block(self, number: int) -> Block:
+        from sklearn.datasets import load_svmlight_file
+
         try:
             X, y = load_svmlight_file(
                 str(self.path),

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from scipy.stats import t as student
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.selection.cells import Cell
@@ -69,6 +68,8 @@ class Racing:
 
 def behind(cells: Sequence[Cell], metric: str) -> list[Cell]:
     """The cells that are worse than the best by a one-sided paired t-test."""
+    from scipy.stats import t as student  # slow to import, and seldom used
+
     scores = np.array([[each.scores[metric] for each in cell.folds.values()] for cell in cells])
     best = scores[np.nanargmax(np.nanmean(scores, axis=1))]
     lost: Floats = best - scores
