@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.gram.matrix import Gram
-from maxmargin.gram.row_cache import GROUP, gather_entries, weighted_rows
+from maxmargin.gram.row_cache import add_rows, gather_entries
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, RealType
 from maxmargin.kernels import Precomputed
 
@@ -60,6 +60,9 @@ class HeldGram(Gram):
     def entries_round(self) -> bool:
         return False
 
+    def held(self, dtype: RealType) -> Entries:
+        return self.K.astype(dtype, copy=False)
+
     def take(self, rows: Numbers | slice) -> HeldGram:
         return self if isinstance(rows, slice) else HeldGram(self.square(rows, self.precision))
 
@@ -88,10 +91,7 @@ class HeldGram(Gram):
     ) -> Floats:
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         out = np.zeros(self.n)
-        padded = np.zeros(-(-len(j) // GROUP) * GROUP)
-        padded[: len(j)] = coef
-        if len(j):
-            weighted_rows(self.K, np.resize(j, len(padded)), padded, out, 0, self.n)
+        add_rows(self.K, j, coef, out, self.threads)
         return out if rows is None else out[rows]
 
     def row(self, i: int, dtype: RealType = np.float64) -> Entries:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.gram.entries import entries_of
-from maxmargin.gram.row_cache import RowCache, complete
+from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import available_memory, kept_memory
 from maxmargin.hardware.threads import available_cores, run_split
@@ -74,6 +74,7 @@ class Gram:
         self._entries = entries_of(self.kernel, X, self.threads)
         self._matrix: Entries | None = None
         self._whole: Callable[[], Floats] | None = None  # K from that of a larger Gram
+        self._held: Entries | None = None
         self._cache: RowCache | None = None
 
     @property
@@ -92,6 +93,13 @@ class Gram:
             every = np.arange(self.n)
             self._matrix = self._whole() if self._whole else self._entries.square(every, np.float64)
         return self._matrix
+
+    def held(self, dtype: RealType) -> Entries:
+        """K of all rows in this precision: from then on products are read from it."""
+        if self._held is None or self._held.dtype != dtype:
+            self._held = None  # its memory is reused
+            self._held = self.square(np.arange(self.n), dtype)
+        return self._held
 
     @property
     def is_cheap(self) -> bool:
@@ -131,7 +139,8 @@ class Gram:
         part = copy(self)
         part._entries = self._entries.take(rows)
         part.X, part.n, part.threads = part._entries.X, len(rows), 1
-        part.diagonal, part._cache, part._matrix = self.diagonal[rows], None, None
+        part.diagonal = self.diagonal[rows]
+        part._cache = part._matrix = part._held = None
         if part.n > HELD_ROWS:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
@@ -188,6 +197,9 @@ class Gram:
         values: Floats
         if self.matrix is not None:
             values = coef @ self.matrix.take(j, 0) if len(j) else np.zeros(self.n)
+        elif self._held is not None and self._held.dtype == dtype:
+            values = np.zeros(self.n)
+            add_rows(self._held, j, coef.astype(dtype), values, self.threads)
         elif again and self._entries.costly and len(j) <= self._row_cache(dtype).capacity:
             values = self._row_cache(dtype).dot(j, coef)
         else:

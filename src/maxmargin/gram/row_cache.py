@@ -115,10 +115,7 @@ class RowCache:
         """Σ coef_j row_j in float64."""
         places, out = self.fetch(numbers), np.zeros(self.n)
         for piece, some, lines in self._by_piece(places):
-            padded: Entries = np.zeros(-(-len(some) // GROUP) * GROUP, self.dtype)
-            padded[: len(some)] = coef[some]
-            add = partial(weighted_rows, piece, np.resize(lines, len(padded)), padded, out)
-            run_split(add, self.n, self.n * len(padded), self.threads)
+            add_rows(piece, lines, coef[some].astype(self.dtype), out, self.threads)
         return out
 
     def take(self, numbers: Numbers, columns: Numbers, out: Entries) -> Numbers:
@@ -128,6 +125,16 @@ class RowCache:
             gather = partial(gather_entries, piece, lines, columns, some, out)
             run_split(gather, len(some), len(some) * len(columns), self.threads)
         return np.flatnonzero(places < 0)
+
+
+def add_rows(rows: Reals, places: Numbers, coef: Reals, out: Floats, threads: int) -> None:
+    """out += Σ_j coef_j rows[places[j]], GROUP products at a time in the dtype of `coef`."""
+    if not len(places):
+        return
+    padded: Reals = np.zeros(-(-len(places) // GROUP) * GROUP, coef.dtype)
+    padded[: len(places)] = coef
+    add = partial(weighted_rows, rows, np.resize(places, len(padded)), padded, out)
+    run_split(add, len(out), len(out) * len(padded) / 4, threads)
 
 
 @compiled(fastmath={"contract"})

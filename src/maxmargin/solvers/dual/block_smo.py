@@ -27,7 +27,7 @@ from math import isqrt
 import numpy as np
 
 from maxmargin.gram.layouts import whole
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.solvers.dual.active_set import polished
@@ -94,14 +94,12 @@ class BlockSMO(Solver):
 
     def _whole(self, state: DualState) -> Moves:
         """All variables at once: K is computed once, and G from β alone after each round."""
-        p, K, diagonal, before = state.problem, np.empty(0), np.empty(0), None
-        rows, round_off = p.row_of(np.arange(p.size)), self._rounds(state)
+        p, K = state.problem, np.empty(0)
         while True:
-            rounded = round_off and state.dtype == np.float32 and not state.sharpened
-            kind = np.uint16 if rounded else state.dtype
-            if kind is not before:
-                K = self._square(state, rows, kind)
-                diagonal, before = state.gram.diagonal[rows].astype(state.dtype), kind
+            if not K.size or K.dtype != state.dtype:
+                K = state.gram.held(state.dtype)
+                K = K if p.rows is None else K.take(p.rows, 0).take(p.rows, 1)
+                diagonal = state.diagonal.astype(state.dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
@@ -112,14 +110,6 @@ class BlockSMO(Solver):
                 return None
             state.begin_at(beta, steps=steps)
             yield
-
-    def _square(self, state: DualState, rows: Numbers, kind: type) -> Entries:
-        """K over all variables."""
-        held = state.gram.matrix
-        if held is not None and held.dtype == kind and state.problem.rows is None:
-            return held
-        width = whole(len(rows)) if kind is np.uint16 else len(rows)
-        return state.gram.square(rows, state.dtype, large_array((len(rows), width), kind))
 
     def _rounds(self, state: DualState) -> bool:
         """Whether entries in 16 bits are good enough to choose steps by."""

@@ -12,6 +12,7 @@ from maxmargin.solvers.state import Found, LimitReached, State, Step
 # Gradient entries recomputed in float64 to estimate the error of float32 sums: 256 cost a hundredth
 # of a fit of 50,000 rows and estimate the largest error to a factor of two (docs/speed.md).
 SAMPLE = 256
+SPARING = 16  # of fewer than 16 · SAMPLE variables, one in so many
 # Error allowed, as a share of tol: the certificate may be off by it; 0 makes the proof all float64,
 # and a fit of 500 columns 1.9 times as long (docs/speed.md, ablation).
 NEGLIGIBLE = 0.05
@@ -26,6 +27,7 @@ class DualState(State[DualProblem, Gram]):
     gradient : G, in float64
     dtype : of the kernel entries that steps are computed from
     offsets : b of each group, as solvers in the style of Platt update it
+    updated : whether G was updated with moves since it was computed from β alone
     sharpened : whether float32 entries stalled once
     work : Σ of the size of its block over all SMO steps
     aim : the violation that steps are to reach: tol, or less where the gap needs less
@@ -44,7 +46,7 @@ class DualState(State[DualProblem, Gram]):
     def __init__(self, problem: DualProblem, gram: Gram, start: Floats | None) -> None:
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
-        self.sharpened, self.work, self.aim = False, 0.0, np.inf
+        self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
         if np.count_nonzero(self.beta):
             self.refresh()
         self.offsets = problem.offsets(self.beta, self.gradient)
@@ -99,13 +101,15 @@ class DualState(State[DualProblem, Gram]):
         change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
+        self.updated = True
         self._moved(variables, delta, why, steps)
 
     def begin_at(self, beta: Floats, *, steps: int = 1) -> None:
-        """Set all of β, recompute the gradient, and count the steps."""
+        """Set all of β, compute the gradient from it, and count the steps."""
         delta, self.beta = beta - self.beta, beta
-        self.refresh()
-        self.exact = True
+        every = np.arange(self.problem.size)
+        self.gradient = gradient_of(self.problem, self.gram, beta, every, self.dtype)
+        self.updated, self.exact = False, self.dtype == np.float64
         self._moved(slice(None), delta, "working set", steps)
 
     def settle(self, beta: Floats, gradient: Floats, why: str) -> None:
@@ -137,6 +141,7 @@ class DualState(State[DualProblem, Gram]):
     def refresh(self) -> None:
         """Recompute the gradient from β alone, in float64."""
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
+        self.updated = False
 
     def tighten(self, values: Values, tol: float) -> None:
         if values.violation <= self.aim and values.relative_gap > tol:
@@ -178,19 +183,37 @@ class DualState(State[DualProblem, Gram]):
         """Whether the violation is ≤ tol by the recomputed gradients.
 
         Kernel entries have the precision of the solve; a sample in float64 estimates the error of
-        their sums. If it exceeds NEGLIGIBLE · tol, all is recomputed in float64.
+        their sums. If it exceeds NEGLIGIBLE · tol, or the gap might exceed tol by it, all is
+        recomputed in float64.
         """
-        if self.problem.size <= 4 * SAMPLE:
+        if self.gram.matrix is not None:
             self.refresh()
             return self._violation() <= tol
-        sample = np.arange(0, self.problem.size, self.problem.size // SAMPLE)
+        size = self.problem.size
+        sample = np.arange(0, size, max(size // SAMPLE, SPARING))
+        before = self.gradient[sample]
         drift = self._correct(sample, np.float64)
-        if drift <= NEGLIGIBLE * min(tol, self.aim) and not self.sharpened:
+        if not self.updated:
+            enough = drift <= NEGLIGIBLE * tol and self._gap_holds(tol, sample, before)
+        elif enough := drift <= NEGLIGIBLE * min(tol, self.aim) and not self.sharpened:
             drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
-            if self._violation() <= tol - 4 * drift:
-                return True
+        if enough and not self.sharpened and self._violation() <= tol - 4 * drift:
+            return True
         self._correct_where_it_counts(drift, np.float64)
         return self._violation() <= tol
+
+    def _gap_holds(self, tol: float, sample: Numbers, before: Floats) -> bool:
+        """Whether a relative gap ≤ tol stays so in float64, by the errors of a sample.
+
+        P − D = Σ(β_i − t_i)(G_i + b) is off by Σ(β_i − t_i)ΔG_i: m times the mean over the sample,
+        up to four standard errors.
+        """
+        values, m = self.values(), self.problem.size
+        weights = self.problem.gap_weights(self.beta, self.gradient, values.offsets)
+        terms = weights[sample] * (self.gradient[sample] - before)
+        wider = m * (abs(terms.mean()) + 4 * terms.std() / np.sqrt(len(sample)))
+        widened = values._replace(primal=values.primal + wider)
+        return values.relative_gap > tol or widened.relative_gap <= tol
 
     def _violation(self) -> float:
         return self.problem.violation(self.beta, self.gradient)
