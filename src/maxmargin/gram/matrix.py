@@ -22,12 +22,12 @@ from numpy.typing import ArrayLike
 from maxmargin.gram.entries import entries_of
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
-from maxmargin.hardware.memory import available_memory, kept_memory
+from maxmargin.hardware.memory import available_memory, kept_memory, large_array
 from maxmargin.hardware.threads import available_cores, run_split
 from maxmargin.kernels import Kernel
 
-# Rows up to which K is held in float64: 2 MB, in cache (docs/speed.md, "Constants").
-HELD_ROWS = 512
+# Rows up to which K is held in float64: half a MB, in cache (docs/speed.md, "Constants").
+HELD_ROWS = 256
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.
 ENOUGH = 1e-3
@@ -97,8 +97,12 @@ class Gram:
     def held(self, dtype: RealType) -> Entries:
         """K of all rows in this precision: from then on products are read from it."""
         if self._held is None or self._held.dtype != dtype:
-            self._held = None  # its memory is reused
-            self._held = self.square(np.arange(self.n), dtype)
+            self._held, every = None, np.arange(self.n)  # its memory is reused
+            if self.is_cheap:
+                out = large_array((self.n, self.n), dtype)
+                self._held = self._entries.block(every, None, dtype, out)
+            else:
+                self._held = self.square(every, dtype)
         return self._held
 
     @property

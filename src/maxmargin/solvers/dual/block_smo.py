@@ -33,7 +33,7 @@ from maxmargin.hardware.simd import UNIT
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
-from maxmargin.solvers.dual.smo_block import smo_block
+from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
@@ -103,7 +103,7 @@ class BlockSMO(Solver):
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
-            steps = smo_block(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
+            steps = smo_shrinking(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
             state.work += steps * p.size
             if np.array_equal(beta, state.beta):
                 state.steps += steps

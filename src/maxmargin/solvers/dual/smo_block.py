@@ -25,7 +25,10 @@ import numpy as np
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.simd import UNIT, larger
+from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual import pair_step
+
+SHRUNK = 0.75  # of the variables left in play: fewer are worth a copy of their part of K
 
 curvature, take_pair = linked(pair_step.curvature), linked(pair_step.take_pair)
 
@@ -55,6 +58,52 @@ def smo_block(
     steps = solve(K, unit, diagonal, G, beta, *box, scores, place, tol, max_steps)
     gradient[:] = G
     return steps
+
+
+def smo_shrinking(
+    K: Entries,
+    diagonal: Reals,
+    gradient: Floats,
+    beta: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    n_groups: int,
+    tol: float,
+    max_steps: int,
+) -> int:
+    """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
+
+    A variable at a bound takes part in no step as long as its −G is beyond the extremes of those
+    that can move the other way. At first and after every q steps these are left out, if they are
+    many; the caller computes G of all from β, and begins again if one of them violates KKT then.
+    """
+    taken, bounds = 0, (lower, upper, group)
+    while True:
+        W = in_play(gradient, beta, *bounds, n_groups)
+        if len(W) < SHRUNK * len(beta):
+            part, box = beta[W], (each[W] for each in bounds)
+            block = K.take(W, 0).take(W, 1), diagonal[W], gradient[W]
+            taken += smo_shrinking(*block, part, *box, n_groups, tol, max_steps - taken)
+            beta[W] = part
+            return taken
+        limit = min(len(beta), max_steps - taken)
+        steps = smo_block(K, diagonal, gradient, beta, *bounds, n_groups, tol, limit)
+        taken += steps
+        if steps < limit or taken == max_steps:
+            return taken
+
+
+def in_play(
+    gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
+) -> Numbers:
+    """The variables that could be one of a violating pair, or violate KKT by themselves."""
+    sides = np.empty((SIDES, max(n_groups, 1)))
+    worst = survey(beta, gradient, lower, upper, group, n_groups, sides)
+    top, bottom = (sides[0], sides[1]) if n_groups else (np.array([worst]), np.array([-worst]))
+    rises = (beta < upper) & (-gradient >= bottom[group])
+    falls = (beta > lower) & (-gradient <= top[group])
+    return np.flatnonzero(rises | falls)
 
 
 @inner()

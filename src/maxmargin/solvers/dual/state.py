@@ -211,7 +211,7 @@ class DualState(State[DualProblem, Gram]):
         values, m = self.values(), self.problem.size
         weights = self.problem.gap_weights(self.beta, self.gradient, values.offsets)
         terms = weights[sample] * (self.gradient[sample] - before)
-        wider = m * (abs(terms.mean()) + 4 * terms.std() / np.sqrt(len(sample)))
+        wider = m * (abs(terms.mean()) + 4 * np.sqrt(terms @ terms) / len(sample))
         widened = values._replace(primal=values.primal + wider)
         return values.relative_gap > tol or widened.relative_gap <= tol
 
