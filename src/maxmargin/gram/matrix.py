@@ -26,8 +26,8 @@ from maxmargin.hardware.memory import available_memory, kept_memory, large_array
 from maxmargin.hardware.threads import available_cores, run_split
 from maxmargin.kernels import Kernel
 
-# Rows up to which K is held in float64: half a MB, in cache (docs/speed.md, "Constants").
-HELD_ROWS = 256
+# Rows up to which K is held in float64: 2 MB, in cache (docs/speed.md, "Constants").
+HELD_ROWS = 512
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.
 ENOUGH = 1e-3

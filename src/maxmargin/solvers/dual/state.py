@@ -186,10 +186,10 @@ class DualState(State[DualProblem, Gram]):
         their sums. If it exceeds NEGLIGIBLE · tol, or the gap might exceed tol by it, all is
         recomputed in float64.
         """
-        if self.gram.matrix is not None:
+        size = self.problem.size
+        if self.gram.n <= 4 * SAMPLE:
             self.refresh()
             return self._violation() <= tol
-        size = self.problem.size
         sample = np.arange(0, size, max(size // SAMPLE, SPARING))
         before = self.gradient[sample]
         drift = self._correct(sample, np.float64)
