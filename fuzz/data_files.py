@@ -1,7 +1,10 @@
-"""Data files with bytes changed, cut and added: each is read, or refused with a reason.
+"""Mutated data files: `python -m fuzz.data_files [seconds]` by atheris, and in the tests.
 
-PYTHONPATH=src python -m fuzz.data_files 5000
+Each is a good file of one kind with some bytes changed, removed or repeated. It must be read, or
+refused with a reason.
 """
+
+from __future__ import annotations
 
 import bz2
 import gzip
@@ -19,8 +22,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from maxmargin.io.sources import DataFileError
-from maxmargin.io.tables import read_rows
+from fuzz.model_files import Pick, flipped, repeated, shortened
 
 TABLE = pa.table({"a": [1.5, 2, 3], "b": ["x", "y", "x"], "y": [0, 1, 0]})
 CSV = b'a,b,y\n1.5,x,0\n2,"y,z",1\n3,x,0\n'
@@ -47,41 +49,54 @@ SEEDS = {
 }
 
 
-def mutated(data: bytes, random: np.random.Generator) -> bytes:
-    """One to six changes."""
-    changed = bytearray(data)
-    for _ in range(int(random.integers(1, 7))):
-        place, some = int(random.integers(len(changed))), int(random.integers(1, 9))
-        match random.choice(["change", "change", "cut", "add", "end"]):
-            case "change":
-                changed[place] = int(random.integers(256))
-            case "cut":
-                del changed[place : place + some]
-            case "add":
-                changed[place:place] = random.bytes(some)
-            case _:
-                del changed[place:]
-        changed = changed or bytearray(b"x")
-    return bytes(changed)
+def mutated(good: bytes, pick: Pick) -> bytes:
+    """A file that differs from a good one in one to six places."""
+    bad = good
+    for _ in range(1 + pick(6)):
+        bad = (flipped, shortened, repeated)[pick(3)](bad, pick)
+    return bad
 
 
-def main(count: int) -> None:
-    """Try that many files; any other error than a refusal ends it."""
-    random, found, slowest = np.random.default_rng(0), Counter[str](), 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "data"
-        for _ in range(count):
-            kind = str(random.choice([*SEEDS]))
-            path.write_bytes(mutated(SEEDS[kind], random))
-            began = perf_counter()
-            try:
-                read_rows(path)
-                found[f"{kind} read"] += 1
-            except DataFileError:
-                found[f"{kind} refused"] += 1
-            slowest = max(slowest, perf_counter() - began)
-    print(f"{count} files, the slowest in {slowest:.2f} s: {dict(sorted(found.items()))}")
+def tried(file: bytes, path: Path) -> str:
+    """What becomes of a file: "read" or "refused"."""
+    from maxmargin.io.sources import DataFileError
+    from maxmargin.io.tables import read_rows
+
+    path.write_bytes(file)
+    try:
+        read_rows(path)
+    except DataFileError:
+        return "refused"
+    return "read"
+
+
+def main() -> None:
+    """Run atheris for some seconds, and say how many files there were and what became of them."""
+    import atheris
+
+    seconds = sys.argv[1] if len(sys.argv) > 1 else "60"
+    with atheris.instrument_imports(include=["maxmargin.io"]):
+        import maxmargin.io.tables
+    counts, slowest, kinds = Counter[str](), 0.0, [*SEEDS]
+    folder = tempfile.TemporaryDirectory()
+    path = Path(folder.name, "data")
+
+    def one(data: bytes) -> None:
+        nonlocal slowest
+        given = atheris.FuzzedDataProvider(data)
+        kind = kinds[given.ConsumeIntInRange(0, len(kinds) - 1)]
+        bad = mutated(SEEDS[kind], lambda n: given.ConsumeIntInRange(0, n - 1))
+        began = perf_counter()
+        counts[f"{kind} {tried(bad, path)}"] += 1
+        slowest = max(slowest, perf_counter() - began)
+        if sum(counts.values()) % 1000 == 0:
+            found = dict(sorted(counts.items()))
+            print(f"{sum(counts.values()):,} files, slowest {slowest:.2f} s: {found}", flush=True)
+
+    limits = [f"-max_total_time={seconds}", "-rss_limit_mb=2048", "-timeout=20"]
+    atheris.Setup([maxmargin.io.tables.__name__, *limits], one)
+    atheris.Fuzz()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
+    main()

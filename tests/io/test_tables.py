@@ -12,11 +12,12 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
+from fuzz.data_files import SEEDS, mutated, tried
 from maxmargin import SVC
 from maxmargin.io.columns import prepared, schema_of
 from maxmargin.io.rows import Reading, Schema
@@ -238,6 +239,13 @@ def test_any_bytes_are_rows_or_an_error_that_says_why(content, tmp_path_factory)
     except DataFileError as error:
         fine = str(path) in str(error)
     assert fine
+
+
+@settings(deadline=None)
+@given(kind=st.sampled_from([*SEEDS]), data=st.data())
+def test_mutated_files_are_rows_or_an_error(kind, data, tmp_path_factory):
+    bad = mutated(SEEDS[kind], lambda n: data.draw(st.integers(0, n - 1)))
+    assert tried(bad, tmp_path_factory.getbasetemp() / "mutated") in ("read", "refused")
 
 
 @given(
