@@ -19,6 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from fuzz.data_files import SEEDS, mutated, tried
 from maxmargin import SVC
+from maxmargin.io import csv_text
 from maxmargin.io.columns import prepared, schema_of
 from maxmargin.io.rows import Reading, Schema
 from maxmargin.io.sources import DataFileError
@@ -129,6 +130,39 @@ def test_whole_numbers_may_go_on_with_fractions(read):
     rows = read("a,b\n" + BLOCK + "1.5,2.5\n")
     assert rows.X["a"].to_pylist()[-1] == 1.5
     assert rows.y[-1] == 2.5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,2\n3,4\n",
+        "1,2\n-.5,+4e-3\n",
+        "a;b\r\n1;2\r\n\r\n3;4",
+        '\ufeff"a,x",b\n"1", 2\n3 ,4.\n',
+        "a,b\n0.1,4.9e-324\n2.2250738585072011e-308,1.7976931348623157e308\n",
+        "a,b\n1,2\n3\n",
+        "a,b\n1,2\n3,4,5\n",
+        "a,b\n1,2\n3,\n",
+        "a,b\n1,2\n3,nan\n",
+        "a,b\n1,2\n3,1e400\n",
+        "a,b\n" + BLOCK + "x,2\n",
+    ],
+)
+def test_a_large_file_of_numbers_is_read_as_a_small_one_is(read, content, monkeypatch):
+    def found(bytes_from):
+        monkeypatch.setattr(csv_text, "LARGE", bytes_from)
+        try:
+            rows = read(content)
+        except DataFileError as error:
+            return str(error)
+        X = (
+            rows.X
+            if rows.names is None
+            else np.column_stack([c.to_numpy() for c in rows.X.columns])
+        )
+        return X.tolist(), rows.y.tolist(), rows.names
+
+    assert found(1) == found(len(content) + 100)
 
 
 def test_quoted_cells_may_hold_commas_quotes_and_ends_of_lines(read):

@@ -1,7 +1,9 @@
 """CSV and TSV: the delimiter, whether there is a header, and the line that cannot be read.
 
 pyarrow reads. It looks at the first block of a file to tell numbers from text; so that a column of
-whole numbers may go on with fractions, every number is read as float64.
+whole numbers may go on with fractions, every number is read as float64. A large file of numbers
+alone is read by polars, where it is installed, which is faster; if it finds anything but numbers
+there, pyarrow reads again, and says what.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from itertools import islice
+from math import isnan
+from mmap import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|inf(inity)?|nan)\s*", re.I)
 SAMPLE = 1 << 20  # bytes by which the type of a column is told
+LARGE = 1 << 24  # bytes from which polars is worth its import
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
     from pyarrow import csv as reader
 
     read = reader.ReadOptions(
-        column_names=layout.names, skip_rows=int(layout.header), block_size=4 * SAMPLE
+        column_names=layout.names, skip_rows=int(layout.header), block_size=SAMPLE
     )
     parse = reader.ParseOptions(delimiter=layout.delimiter, newlines_in_values=quoted_lines)
 
@@ -85,7 +91,35 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
         field.name: pa.float64() for field in guess if any(test(field.type) for test in is_number)
     }
     types |= {field.name: pa.string() for field in guess if pa.types.is_string(field.type)}
+    if (
+        len(source.data) >= LARGE
+        and {*types.values()} == {pa.float64()}
+        and len(types) == len(guess)
+    ):
+        numbers = _numbers(source, layout)
+        if numbers is not None:
+            return numbers
     return table(source.data, types)
+
+
+def _numbers(source: Source, layout: Layout) -> pa.Table | None:
+    """A plain file of numbers and nothing else, by polars; None if it is not one."""
+    if not find_spec("polars") or not isinstance(source.data, mmap):
+        return None
+    import polars as pl
+
+    try:
+        found = pl.read_csv(
+            source.name,
+            has_header=layout.header,
+            separator=layout.delimiter,
+            schema=dict.fromkeys(layout.names, pl.Float64),
+            glob=False,
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    whole = all(not each.null_count() and not isnan(each.sum()) for each in found)
+    return found.to_arrow() if whole else None
 
 
 def layout_of(source: Source, header: bool | None) -> Layout:
