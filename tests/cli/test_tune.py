@@ -19,6 +19,9 @@ def test_tune_finds_the_best_cell_and_train_takes_it(run):
     trained = run("train", "iris.csv", "--tune", "--json").json
     assert trained["parameters"]["C"] != 1
     assert trained["certificate"]["status"] == "converged"
+    noted = run("inspect", "iris.maxmargin", "--json").json["notes"]["tuned"]
+    assert noted["C"] == trained["parameters"]["C"]
+    assert 0.9 < noted["score"] <= 1
 
 
 def test_loo_is_exact(run):

@@ -290,6 +290,16 @@ def test_a_file_can_be_read_by_whom_others_can(path):
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
+    """As root, a file renamed to /dev/null would take its place."""
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(OSError, match="is not a file"):
+            mm.save(fitted("svc").model, place)
+    assert (tmp_path / "pipe").is_fifo()
+    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+
+
 def test_a_link_stays_a_link(path):
     link = path.parent / "link"
     link.symlink_to(path)

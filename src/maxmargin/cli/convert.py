@@ -14,6 +14,7 @@ from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, size_words
 from maxmargin.io import load_libsvm, save, save_libsvm, to_onnx
 from maxmargin.io.columns import schema_of
+from maxmargin.io.container import whole_or_not_at_all
 
 LIBSVM = (".model", ".libsvm")
 Precision = Literal["float64", "float32"]
@@ -82,4 +83,5 @@ def _save_onnx(model: Model, output: Path, precision: Precision) -> None:
         graph = to_onnx(model.estimator, precision)
     except ImportError as error:
         raise ImportError("ONNX needs a package: pip install 'maxmargin[onnx]'") from error
-    output.write_bytes(graph.SerializeToString())
+    with whole_or_not_at_all(output) as part:
+        part.write_bytes(graph.SerializeToString())

@@ -68,6 +68,8 @@ def _words(model: Model, versions: dict[str, str]) -> dict[str, str]:
         lines["classes"] = listed([str(each) for each in machine.classes_])
     if target := model.notes.get("target"):
         lines["target"] = f"{target}, of {model.notes.get('data')}"
+    if tuned := model.notes.get("tuned"):
+        lines["tuned"] = ", ".join(f"{name} {value:.4g}" for name, value in tuned.items())
     if (count := support_count(machine)) is not None:
         lines["support vectors"] = f"{count:,} of {machine.shape_fit_[0]:,} rows"
     if hasattr(machine, "certificate_"):

@@ -132,8 +132,11 @@ def train(
     estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale)
     if not as_json:
         say(preparation(shown, name, estimator))
+    notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
     if tune:
-        tell_chosen(choose(estimator, shown, jobs), as_json)
+        search = choose(estimator, shown, jobs)
+        notes["tuned"] = {**search.best_params_, "score": search.best_score_}
+        tell_chosen(search, as_json)
     fitted = fit(estimator, shown)
     if test is not None:
         hidden = read_rows(
@@ -142,7 +145,6 @@ def train(
     outcome = Outcome(fitted, shown, hidden, took, place)
     stopped = machine_of(fitted).certificate_.status is Status.INTERRUPTED
     if not stopped or keep_partial:
-        notes = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
         save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
     outcome.tell(as_json, saved=not stopped or keep_partial)
     if stopped:

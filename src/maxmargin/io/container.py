@@ -201,9 +201,12 @@ def write(path: Path, document: Node, arrays: Arrays) -> None:
 def whole_or_not_at_all(path: Path) -> Iterator[Path]:
     """A place to write to, beside the target, that takes its name once all is on the disk.
 
-    A full disk, an error or Ctrl-C leaves what was there.
+    A full disk, an error or Ctrl-C leaves what was there. A device or a pipe, which would be lost
+    to the new file of its name, is refused.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is not a file: a model cannot be written there")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.touch()
