@@ -150,7 +150,7 @@ def main() -> None:
     """Run atheris for some seconds, and say how many files there were and what became of them."""
     import atheris
 
-    import maxmargin
+    import maxmargin.io
 
     seconds = sys.argv[1] if len(sys.argv) > 1 else "60"
     for name in [name for name in sys.modules if name.startswith("maxmargin.io")]:
