@@ -19,8 +19,8 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Kernel, Linear
 from maxmargin.plots import plot_race, theme
 from maxmargin.problem import DualProblem
-from maxmargin.watch import finish, race
 from maxmargin.solvers import SOLVERS
+from maxmargin.watch import finish, race
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "experiments" / "output"

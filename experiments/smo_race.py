@@ -19,7 +19,6 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.plots.palette import DASHES, ink
 from maxmargin.problem import DualProblem
-from maxmargin.watch import finish, race
 from maxmargin.solvers import (
     BlockSMO,
     CoordinateDescent,
@@ -30,6 +29,7 @@ from maxmargin.solvers import (
     SimplifiedSMO,
     Solver,
 )
+from maxmargin.watch import finish, race
 
 TOL = 1e-6
 FLOOR = 1e-10  # a gap below is as good as none, and drawn there
