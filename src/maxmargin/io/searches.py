@@ -236,7 +236,7 @@ def fold_models(machine: Model, attribute: str, archive: Archive) -> None:
         held = SimpleNamespace(**{f"{name}.{part}": value for part, value in parts.items()})
     precomputed = machine.kernel == "precomputed"
     used, count = f"{name}.used", f"{name}.count"
-    archive.rows(held, f"{name}.vectors", (used, used if precomputed else "columns"))
+    archive.rows(held, f"{name}.vectors", (used, 0 if precomputed else "columns"))
     archive.array(held, f"{name}.coef", (count, used))
     archive.array(held, f"{name}.offsets", (count,))
     archive.array(held, f"{name}.residuals", (f"{name}.rows",))
