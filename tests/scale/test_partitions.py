@@ -3,13 +3,15 @@
 import numpy as np
 import pandas
 import pytest
+from pyarrow.parquet import ParquetFile
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.datasets import moons
-from maxmargin.kernels import RBF, Linear
+from maxmargin.kernels import RBF, Linear, Pairwise, Polynomial
 from maxmargin.scale import ArrayPartitions, LibsvmPartitions, ParquetPartitions
 from maxmargin.scale.state import VARIABLES, PartitionedState
 from maxmargin.scale.survey import survey
@@ -33,12 +35,18 @@ def same(part, whole):
     assert part.shape_fit_ == whole.shape_fit_
 
 
+def laplace(x, z):
+    return np.exp(-np.abs(x - z).sum())
+
+
 KERNELS = {
     "rbf": {},
     "linear": {"kernel": "linear"},
     "poly": {"kernel": "poly", "coef0": 1.0},
     "laplacian": {"kernel": "laplacian"},
     "sum": {"kernel": RBF("scale") + 0.5 * Linear()},
+    "product": {"kernel": RBF("scale") * Polynomial(degree=2, coef0=1.0)},
+    "pairwise": {"kernel": Pairwise(laplace)},
     "own": {"kernel": lambda A, B: np.minimum(A[:, None], B).sum(axis=2) + 10.0},
 }
 
@@ -47,6 +55,16 @@ KERNELS = {
 def test_every_kernel_gives_the_machine_of_all_rows(kernel):
     options = KERNELS[kernel] | TIGHT
     same(SVC(**options).fit(ArrayPartitions(X, Y, rows=50)), SVC(**options).fit(X, Y))
+
+
+def test_an_indefinite_kernel_has_no_bound_on_partitions_either():
+    clf = SVC(kernel="sigmoid", gamma=2.0, coef0=-3.0, solver=FEW, max_iter=2000)
+    whole = clone(clf)
+    with pytest.warns(UserWarning, match="the kernel is indefinite"):
+        clf.fit(ArrayPartitions(X, Y, rows=50))
+    with pytest.warns(UserWarning, match="the kernel is indefinite"):
+        whole.fit(X, Y)
+    assert type(clf.certificate_) is type(whole.certificate_) is IndefiniteCertificate
 
 
 MACHINES = [
@@ -265,6 +283,20 @@ def test_a_parquet_file_cut_short_is_named(tmp_path, frame):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match=r"rows\.parquet is not a whole Parquet file"):
         ParquetPartitions(path, "label")
+
+
+@pytest.mark.parametrize("damage", ["cut", "overwritten"])
+def test_a_parquet_file_that_is_damaged_later_is_named_by_partition(tmp_path, frame, damage):
+    path = parquet(tmp_path, frame)
+    data, whole = ParquetPartitions(path, "label"), path.read_bytes()
+    third = ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
+    spoilt = whole[:third] if damage == "cut" else whole[:third] + bytes(40) + whole[third + 40 :]
+    path.write_bytes(spoilt)
+    first = 0 if damage == "cut" else 2  # without its end no part of a Parquet file is found
+    with pytest.raises(
+        ValueError, match=rf"partition {first} \(.*rows\.parquet, row group {first}"
+    ):
+        SVC().fit(data)
 
 
 def test_a_missing_column_is_named(tmp_path, frame):

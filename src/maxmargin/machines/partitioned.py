@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
+from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
@@ -89,7 +90,11 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     machine._forget_form()
     solutions = run.solve(stage.tasks, model, in_parallel=data.workers > 1)
     machine.__dict__.pop("feature_names_in_", None)
-    run.end(solutions, stage.form.certificate)
+    certificate = stage.form.certificate
+    if why := stage.indefinite(solutions):
+        certificate = partial(IndefiniteCertificate.of_values, why)
+        run.warn_of_indefinite_kernel(why)
+    run.end(solutions, certificate)
     for solution in solutions:
         if isinstance(solution, PartitionedSolution) and solution.lost is not None:
             machine._ended_by = solution.lost
@@ -133,6 +138,11 @@ class ExactStage:
     def attributes(self, states: Sequence[TaskState]) -> Attributes:
         """The support vectors and their coefficients."""
         return self._attributes([None if state is None else support(state) for state in states])
+
+    def indefinite(self, solutions: Sequence[PartitionedSolution]) -> str:
+        """What shows on the support vectors that K is indefinite; "" if nothing does."""
+        rows = Rows.joined([solution.rows for solution in solutions])
+        return self.form.indefinite(rows.X, (), ()) if len(rows) else ""
 
     def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
         return attributes(self.planner, self.form, self.found, parts)

@@ -84,6 +84,10 @@ class FeatureStage:
             "shape_fit_": (self.found.rows, self.found.columns),
         }
 
+    def indefinite(self, solutions: Sequence[TaskState]) -> str:
+        """Nothing: K̂ is a matrix of inner products."""
+        return ""
+
 
 def length_of(problem: DualProblem) -> float:
     """The mean length of the boxes that have one."""

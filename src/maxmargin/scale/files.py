@@ -78,14 +78,14 @@ class ParquetPartitions(LocalPartitions):
     def block(self, number: int) -> Block:
         file, group = self.parts[number]
         wanted = [*(self.columns or ()), *filter(None, (self.label, self.weight))]
-        opened = self._opened(file)
-        missing = {*wanted} - {*opened.schema_arrow.names}
-        if missing:
-            raise ValueError(f"{self.name(number)} has no column {', '.join(sorted(missing))}")
         try:
-            table = opened.read_row_group(group, columns=wanted)
-        except OSError as error:
+            opened = self._opened(file)
+            missing = {*wanted} - {*opened.schema_arrow.names}
+            table = None if missing else opened.read_row_group(group, columns=wanted)
+        except (OSError, ValueError) as error:  # those of pyarrow are of these kinds
             raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
+        if table is None:
+            raise ValueError(f"{self.name(number)} has no column {', '.join(sorted(missing))}")
         lines = {each: table[each].to_numpy() for each in wanted}
         X = np.column_stack([lines[each] for each in self.columns or ()])
         y = None if self.label is None else lines[self.label]
