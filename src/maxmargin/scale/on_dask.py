@@ -161,8 +161,8 @@ class DaskPartitions(Partitions):
         turns = defaultdict[str, Iterator[int]](count)
         bundles = defaultdict[Hashable, list[int]](list)
         for k, key in enumerate(keys):
-            worker = next(iter(where.get(key, ())), None)
-            place = k if worker not in threads else (worker, next(turns[worker]) % threads[worker])
+            worker: str = next(iter(where.get(key, ())), "")
+            place = (worker, next(turns[worker]) % threads[worker]) if worker in threads else k
             bundles[place].append(k)
         return list(bundles.values())
 
@@ -189,9 +189,9 @@ class DaskPartitions(Partitions):
         finally:
             for future in futures:
                 future.release()
-        for some, error in failed:  # that of a task, of reading a file perhaps
-            error.add_note("while computing " + ", ".join(map(self.name, some)))
-            raise error
+        for some, why in failed:  # the error of a task, of reading a file perhaps
+            why.add_note("while computing " + ", ".join(map(self.name, some)))
+            raise why
         return results
 
     def answers(self, function: Callable[[Data], Result], like: Data) -> Result:
