@@ -5,9 +5,6 @@ from maxmargin.io.libsvm import load_libsvm, save_libsvm
 from maxmargin.io.model_file import load, read_document, save
 from maxmargin.io.onnx_model import register_onnx, to_onnx
 from maxmargin.io.scikit_learn import from_sklearn, to_sklearn, trusted_types
-from maxmargin.machines.checkpoint import FILES, ModelFiles
-
-FILES[:] = [ModelFiles(save, load)]  # machines, which are below, store their checkpoints so
 
 __all__ = [
     "ModelFileError",

@@ -10,9 +10,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
+from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,16 +28,6 @@ from maxmargin.scale.survey import Survey
 Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
 Start = tuple[Rows, Floats]  # rows, and β of their variables
 Found = tuple[Rows, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
-
-
-class ModelFiles(NamedTuple):
-    """How models are stored: `maxmargin.io`, which knows all machines, says so below."""
-
-    save: Callable[[Machine, Path], None]
-    load: Callable[[Path, Any], Machine]
-
-
-FILES: list[ModelFiles] = []
 
 
 class Checkpoint:
@@ -60,6 +51,8 @@ class Checkpoint:
         self.path, self.planner, self.attributes = path, planner, attributes
         self.parts: list[Found | None] = [None] * count
         self._lock = Lock()
+        # It describes all machines, and so stands above them: it is called by its name, as by users.
+        self.files: Any = import_module("maxmargin.io")
 
     def starts(self, kernel: Kernel, data: Partitions, found: Survey) -> list[Start | None]:
         """Where each problem begins: at the model of the file, None if there is no file.
@@ -70,7 +63,7 @@ class Checkpoint:
             return [None] * len(self.parts)
         own = self.planner.kernel if callable(self.planner.kernel) else None
         try:
-            model = FILES[0].load(self.path, own)
+            model = self.files.load(self.path, own)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"checkpoint {self.path} cannot be read ({error}): delete it to begin anew"
@@ -112,7 +105,7 @@ class Checkpoint:
             model = copy(self.planner).set_params(checkpoint=None)
             vars(model).update(self.attributes(self.parts))
             try:
-                FILES[0].save(model, self.path)
+                self.files.save(model, self.path)
             except OSError as error:
                 warnings.warn(
                     f"the checkpoint of this round was not saved, and the fit goes on: {error}",
