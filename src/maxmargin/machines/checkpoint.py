@@ -51,7 +51,7 @@ class Checkpoint:
         self.path, self.planner, self.attributes = path, planner, attributes
         self.parts: list[Found | None] = [None] * count
         self._lock = Lock()
-        # It describes all machines, and so stands above them: it is called by its name, as by users.
+        # It describes all machines, and so stands above them: it is called by its name.
         self.files: Any = import_module("maxmargin.io")
 
     def starts(self, kernel: Kernel, data: Partitions, found: Survey) -> list[Start | None]:

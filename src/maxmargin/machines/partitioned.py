@@ -7,7 +7,7 @@ plan of the support vectors alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -91,7 +91,7 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     solutions = run.solve(stage.tasks, model, in_parallel=data.workers > 1)
     machine.__dict__.pop("feature_names_in_", None)
     certificate = stage.form.certificate
-    if why := stage.indefinite(solutions):
+    if why := stage.indefinite(solutions, run.halted):
         certificate = partial(IndefiniteCertificate.of_values, why)
         run.warn_of_indefinite_kernel(why)
     run.end(solutions, certificate)
@@ -139,10 +139,12 @@ class ExactStage:
         """The support vectors and their coefficients."""
         return self._attributes([None if state is None else support(state) for state in states])
 
-    def indefinite(self, solutions: Sequence[PartitionedSolution]) -> str:
+    def indefinite(
+        self, solutions: Sequence[PartitionedSolution], stopped: Callable[[], object]
+    ) -> str:
         """What shows on the support vectors that K is indefinite; "" if nothing does."""
         rows = Rows.joined([solution.rows for solution in solutions])
-        return self.form.indefinite(rows.X, (), ()) if len(rows) else ""
+        return self.form.indefinite(rows.X, (), (), stopped) if len(rows) else ""
 
     def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
         return attributes(self.planner, self.form, self.found, parts)

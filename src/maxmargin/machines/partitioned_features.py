@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -84,7 +84,7 @@ class FeatureStage:
             "shape_fit_": (self.found.rows, self.found.columns),
         }
 
-    def indefinite(self, solutions: Sequence[TaskState]) -> str:
+    def indefinite(self, solutions: Sequence[TaskState], stopped: Callable[[], object]) -> str:
         """Nothing: K̂ is a matrix of inner products."""
         return ""
 
