@@ -143,8 +143,9 @@ def test_more_steps_bring_it_closer():
     assert proofs[-1].gap < proofs[0].gap
 
 
-# A fit that would take minutes: huge values, classes that overlap. The kernel says when the solver
-# has begun: before, there is no model yet that could be kept.
+# A fit that would take hours: huge values, classes that overlap, and a solver that never goes over to
+# a second-order method. The kernel says when the solver has begun: before, there is no model yet
+# that could be kept.
 LONG_FIT = """
     import numpy as np
     from sklearn.model_selection import cross_val_score
@@ -155,11 +156,11 @@ LONG_FIT = """
     y = rng.integers({classes}, size={rows})
 
     def linear(A, B):
-        if len(A) > 1:
+        if max(len(A), len(B)) > 1:
             print("solving\\n", end="", flush=True)
         return A @ B.T
 
-    machine = {machine}.set_params(kernel=linear, max_iter=10**9)
+    machine = {machine}.set_params(kernel=linear, solver="second-order", max_iter=10**9)
 """
 IN_A_NOTEBOOK = """
     try:

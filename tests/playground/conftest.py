@@ -16,6 +16,7 @@ from maxmargin.playground.server import warm_up
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "from maxmargin.cli import app; app()"
+PATIENCE = 90  # seconds that a page, or a process, may take on a busy machine
 FLAGS = [
     "--headless=new",
     "--no-sandbox",
@@ -48,7 +49,7 @@ class Server:
         """As Ctrl-C would; what it wrote after its greeting."""
         self.process.send_signal(signal.SIGINT)
         rest = self.process.stdout.read()
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
         self.process.stdout.close()
         return rest
 
@@ -114,7 +115,7 @@ class Playground:
         )
         return self
 
-    def wait(self, condition, argument=None, seconds=15):
+    def wait(self, condition, argument=None, seconds=PATIENCE):
         """Until a JavaScript function says yes. (Playwright's own needs eval, which we forbid.)"""
         deadline = monotonic() + seconds
         while not self.page.evaluate(condition, argument):
@@ -145,10 +146,15 @@ class Playground:
 
     def settle(self):
         """Wait until nothing is under way any more and all is drawn."""
+        self.frames()  # a change is asked for in the next one
         self.wait(
             "() => { const { model } = document.querySelector('.playground').playground;"
             " return !model.asked && !model.dirty; }"
         )
+        self.frames()
+
+    def frames(self):
+        """Let the browser draw twice."""
         self.page.evaluate(
             "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
         )
@@ -217,7 +223,7 @@ def open_page(chromium, server):
         contexts.append(
             chromium.new_context(viewport={"width": width, "height": height}, **options)
         )
-        contexts[-1].set_default_timeout(15_000)
+        contexts[-1].set_default_timeout(1000 * PATIENCE)
         pages.append(Playground(contexts[-1].new_page(), url or server.url))
         return pages[-1].open(fragment)
 

@@ -101,7 +101,6 @@ def test_every_machine_and_kernel_makes_a_picture(playground):
         playground.settle()
         for kernel in KERNELS:
             playground.choose("kernel", kernel)
-            playground.page.wait_for_timeout(20)
             playground.settle()
             seen.add(playground.picture())
     refused = 2  # hard margins that do not exist share the picture of no machine
@@ -176,7 +175,7 @@ def test_every_lesson_can_be_taken_to_its_end(playground, number):
                 advance,
             )
         else:
-            playground.page.wait_for_timeout(150)
+            playground.settle()
         mode = playground.page.locator(".playground").get_attribute("data-mode")
         assert mode == wanted.get("mode", "explore")
         assert playground.page.locator(".problem").count() == 0

@@ -21,6 +21,7 @@ from maxmargin.playground.schema import LONGEST, Fit, Refused, Settings, read
 from maxmargin.playground.server import MOST_TABS, Tab
 from maxmargin.playground.session import Session
 
+PATIENCE = 90  # seconds that an answer may take on a busy machine
 MOONS = preset("moons", 40, 0.2, seed=0)
 FIT = {"type": "fit", "id": 1, "points": MOONS.as_json(), "settings": {}, "grid": 8}
 SOLVE = {"type": "start", "id": 2, "points": MOONS.as_json(), "settings": {}, "goal": 0}
@@ -68,13 +69,13 @@ def tab(server, **options):
     address = f"ws://127.0.0.1:{server.port}/ws"
     options = {"origin": f"http://127.0.0.1:{server.port}", "max_size": None, **options}
     with connect(address, **options) as socket:
-        assert json.loads(socket.recv(20))["type"] == "hello"
+        assert json.loads(socket.recv(PATIENCE))["type"] == "hello"
         yield socket
 
 
 def ask(socket, message):
     socket.send(message if isinstance(message, str) else json.dumps(message))
-    return json.loads(socket.recv(20))
+    return json.loads(socket.recv(PATIENCE))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -202,9 +203,9 @@ def test_a_burst_of_fits_is_answered_by_the_newest(server):
         for number in range(1, 41):
             message = {**FIT, "id": number, "points": points, "settings": {"C": 100 + number}}
             socket.send(json.dumps(message))
-        answered = [json.loads(socket.recv(20))["id"]]
+        answered = [json.loads(socket.recv(PATIENCE))["id"]]
         while answered[-1] != 40:
-            answered.append(json.loads(socket.recv(20))["id"])
+            answered.append(json.loads(socket.recv(PATIENCE))["id"])
     assert answered == sorted(answered)
     assert len(answered) < 40
 
@@ -237,14 +238,14 @@ class SlowSocket:
     """A page that takes its time to read what it is sent."""
 
     def __init__(self):
-        self.sent, self.gate = [], asyncio.Event()
+        self.sent, self.gate, self.left = [], asyncio.Event(), asyncio.Event()
 
     async def send_text(self, text):
         await self.gate.wait()
         self.sent.append(json.loads(text))
 
     async def receive_text(self):
-        await asyncio.sleep(0.2)
+        await self.left.wait()
         raise WebSocketDisconnect
 
 
@@ -291,11 +292,12 @@ def test_a_page_that_leaves_takes_its_solvers_along():
         while gone.session.theatre is None:
             await asyncio.sleep(0.01)
         threads = [lane._thread for lane in gone.session.theatre.lanes]
+        socket.left.set()
         await running
         return threads
 
     for thread in completed(converse):
-        thread.join(5)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -306,7 +308,7 @@ def test_the_page_comes_back_when_the_server_does(start_server, open_page):
     first.stop()
     page.page.locator(".message.problem", has_text="The server is away").wait_for()
     start_server("--port", str(first.port))
-    page.wait("(n) => document.querySelector('.playground').dataset.fits > n", before, 30)
+    page.wait("(n) => document.querySelector('.playground').dataset.fits > n", before)
     page.settle()
     assert page.picture() == picture
     assert page.page.locator(".message.problem").count() == 0

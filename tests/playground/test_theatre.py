@@ -82,7 +82,7 @@ def test_a_session_has_one_theatre_at_a_time():
     session.answer(Start(2, MOONS, Settings(), ("simplified",), 0.0))
     first = session.theatre
     session.answer(Start(3, MOONS, Settings(), ("platt",), 0.0))
-    first.lanes[0]._thread.join(5)
+    first.lanes[0]._thread.join(60)
     assert not first.lanes[0]._thread.is_alive()
     session.close()
 
@@ -148,7 +148,11 @@ def test_it_plays_until_it_is_paused(open_page):
     )
     page.page.locator(".plane").first.focus()
     page.page.keyboard.press("Space")
-    page.page.wait_for_timeout(200)
+    page.wait(
+        "() => { const { player } = document.querySelector('.playground').playground.stage;"
+        " return !player.playing && !player.waiting; }"
+    )
+    page.frames()
     told = page.sentence()
     page.page.wait_for_timeout(400)
     assert page.sentence() == told

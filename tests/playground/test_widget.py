@@ -142,7 +142,7 @@ def shown(chromium, monkeypatch):
 
 def until(page, condition):
     """Let the browser go on until Python agrees."""
-    for _ in range(500):
+    for _ in range(4500):  # a minute and a half, on a busy machine
         if condition():
             return
         page.wait_for_timeout(20)
