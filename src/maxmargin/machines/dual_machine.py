@@ -185,10 +185,14 @@ class DualMachine(KernelMachine):
             return Task(split.name, problem, rows, solvers[number], starts[number], self._watch)
 
         cold = tols is None and not any(start is not None for start in starts)
-        if cold and not run.listening and form.all_pairs(self, plan):
-            return solve_together(run, plan, matrix, task, model)
-        tasks = [task(number) for number in range(len(starts))]
-        return run.solve(tasks, model, in_parallel=form.in_parallel(plan))
+        together = cold and form.all_pairs(self, plan)
+        if not together or run.listening:
+            tasks = [task(number) for number in range(len(starts))]
+            answers = run.solve(tasks, model, in_parallel=form.in_parallel(plan))
+            if not together or run.halted():
+                return answers
+        # Callbacks have seen the pairs one by one; a fit has the same bits with them or without.
+        return solve_together(run, plan, matrix, task, model)
 
     def _attributes(
         self, X: Data, plan: Plan, form: Form, states: Answers | PairAnswers
