@@ -30,6 +30,7 @@ class EntrySource(ABC):
     """What computes entries of k on the rows of X."""
 
     rounds = False  # whether entries are cheap and in [0, 1], so that 16 bits say much about them
+    packed = 0  # most bytes of the rows as they are laid out for a tile
 
     def __init__(self, kernel: Kernel, X: Data, threads: int) -> None:
         self.kernel, self.X, self.threads = kernel, X, threads
@@ -74,6 +75,11 @@ class TiledEntries(EntrySource):
         self._packed: dict[RealType, Any] = {}
         simple = len(layout.forms) == 1 and not self.costly
         self.rounds = simple and layout.rounds and kernel.in_unit_interval
+        # All left rows in float32 to choose steps and in float64 to prove the result, or the latter
+        # in slices; and slices of the right rows.
+        numbers, slices = int(self.n * layout.width), 2 + self._widens(np.float64)
+        self.packed = (4 if self._widens(np.float64) else 12) * numbers
+        self.packed += 8 * slices * min(numbers, TILE_ENTRIES)
 
     @property
     def costly(self) -> bool:

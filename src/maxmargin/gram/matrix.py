@@ -131,10 +131,12 @@ class Gram:
         """Bytes that kernel values may take.
 
         A third is for cached rows, a third for a solver's block, a third for what it is made of.
+        The rows as they are laid out for the tile are taken off `cache_size`, up to half of it.
         """
         if self.cache_size is None:
             return (available_memory() + kept_memory()) // 4
-        return int(self.cache_size * 2**20)
+        given = int(self.cache_size * 2**20)
+        return max(given - self._entries.packed, given // 2)
 
     def take(self, rows: Numbers | slice) -> Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""

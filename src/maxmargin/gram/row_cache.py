@@ -19,6 +19,7 @@ from maxmargin.hardware.threads import run_split
 
 GROUP = 4  # rows added in their own dtype before float64 takes over: exact against fast
 LINE = 4  # rows that are mirrored together (docs/speed.md, "Constants")
+TEMPORARY = 8 << 20  # bytes of rows on their way to places that are not next to each other
 
 
 class RowCache:
@@ -80,8 +81,11 @@ class RowCache:
         for piece, some, lines in self._by_piece(oldest):
             if lines[-1] - lines[0] < len(lines):
                 self.compute(missing[some], piece[lines[0] : lines[-1] + 1])
-            else:
-                piece[lines] = self.compute(missing[some], None)
+                continue
+            step = max(1, TEMPORARY // (self.n * piece.itemsize))  # rows that are copied at a time
+            for start in range(0, len(lines), step):
+                part = slice(start, start + step)
+                piece[lines[part]] = self.compute(missing[some[part]], None)
 
     def _fetch_the_rest(self) -> None:
         """Compute all missing rows: of an entry and its mirror image, one is computed."""

@@ -60,7 +60,7 @@ class Fit:
         whole: Fit | None = None,
         seconds: float | None = None,
     ) -> None:
-        self.machine, self.X, self.y, self.whole = machine, X, y, whole or self
+        self.machine, self.X, self.y, self._outer = machine, X, y, whole
         limit = machine.max_time if seconds is None else seconds
         self.began = perf_counter()
         self.deadline = inf if limit is None else self.began + limit
@@ -68,6 +68,14 @@ class Fit:
         self.context = machine._init_callback_context(max_subtasks=None)
         self.context.call_on_fit_task_begin(estimator=machine, X=X, y=y)
         self.listening = bool(getattr(machine, "_skl_callbacks", ()))
+
+    @property
+    def whole(self) -> Fit:
+        """The fit that this one is a part of, or itself.
+
+        It is not stored: a reference to itself would keep the memory of a fit after its end.
+        """
+        return self._outer or self
 
     @property
     def seconds(self) -> float:

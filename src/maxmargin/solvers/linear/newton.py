@@ -142,8 +142,9 @@ class PrimalIterate:
     def _share(self, d_w: Floats, d_values: Floats) -> float:
         """The t where the slope of P(v + t Δv) is about zero; it rises with t."""
         values, along, square = self.scores + self.b, dot(self.w, d_w), dot(d_w, d_w)
+        problem = self.problem  # SciPy's search keeps `slope` for a while: it must not keep X
 
         def slope(t: float) -> float:
-            return along + t * square - dot(self.problem.implied(values + t * d_values), d_values)
+            return along + t * square - dot(problem.implied(values + t * d_values), d_values)
 
         return line_minimum(slope)
