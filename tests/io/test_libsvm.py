@@ -64,6 +64,7 @@ def assert_decides_alike(model, path, rows):
     np.testing.assert_allclose(labels, model.predict(rows), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", MACHINES)
 def test_libsvm_reads_what_we_write(name, kernel, tmp_path):

@@ -52,6 +52,7 @@ def assert_same(ours, theirs, name):
         assert ours == theirs, name
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_loaded_model_says_the_same_bits(name, tmp_path):
     case = fitted(name)
@@ -64,6 +65,7 @@ def test_a_loaded_model_says_the_same_bits(name, tmp_path):
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("name", [n for n in ESTIMATORS if not hasattr(ESTIMATORS[n][0], "steps")])
 def test_a_loaded_machine_has_every_attribute(name, tmp_path):
     model = fitted(name).model

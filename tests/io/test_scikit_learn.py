@@ -69,6 +69,7 @@ EXACT = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("name", EXACT)
 def test_ours_as_theirs(name):
     case = fitted(name)
@@ -94,6 +95,7 @@ def test_what_scikit_learn_has_not_is_refused(name):
         from_sklearn(fitted(name).model)
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("name", [name for name in ESTIMATORS if "own" not in name])
 def test_skops_loads_our_types(name):
     case = fitted(name)

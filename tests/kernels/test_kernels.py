@@ -162,6 +162,7 @@ def test_without_data_a_rule_is_no_number(kernel):
         kernel(X, Z)
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.small
 @pytest.mark.parametrize("kernel", [*NAMED.values(), 2 * RBF() + Linear()], ids=str)
 def test_a_machine_takes_a_kernel_object(kernel):

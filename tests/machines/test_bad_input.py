@@ -234,6 +234,7 @@ def test_huge_values_end_with_a_reason(machine, size, kernel, recwarn):
     assert np.all(np.isfinite(machine.predict(size * X)))
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.filterwarnings("ignore:there is no margin")
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "laplacian"])
 @every_machine

@@ -143,9 +143,9 @@ def test_more_steps_bring_it_closer():
     assert proofs[-1].gap < proofs[0].gap
 
 
-# A fit that would take hours: huge values, classes that overlap, and a solver that never goes over to
-# a second-order method. The kernel says when the solver has begun: before, there is no model yet
-# that could be kept.
+# A fit that would take hours: huge values, classes that overlap, and a solver that never goes over
+# to a second-order method. The kernel says when the solver has begun: before, there is no model
+# yet that could be kept.
 LONG_FIT = """
     import numpy as np
     from sklearn.model_selection import cross_val_score

@@ -88,6 +88,7 @@ def test_a_point_that_is_no_support_vector_can_be_left_out():
     assert moved["change"] > nothing["change"]
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("machine", ["svc", "svr"])
 def test_the_program_makes_the_same_machine(machine, kernel):
@@ -119,6 +120,7 @@ def assert_same_machine(settings, points):
     )
 
 
+@pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid
 @pytest.mark.parametrize(
     "kernel",
     [
