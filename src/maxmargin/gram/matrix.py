@@ -26,7 +26,9 @@ from maxmargin.hardware.memory import available_memory, kept_memory, large_array
 from maxmargin.hardware.threads import available_cores, run_split
 from maxmargin.kernels import Kernel
 
-# Rows up to which K is held in float64: 2 MB, in cache (docs/speed.md, "Constants").
+# Rows up to which K is held in float64 (8 MB), so that gradients from β alone are exact and cost
+# little; and up to which steps are computed from it, too (docs/speed.md, "Constants").
+EXACT_ROWS = 1024
 HELD_ROWS = 512
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.
@@ -89,20 +91,25 @@ class Gram:
     @property
     def matrix(self) -> Entries | None:
         """K itself in float64 if it is small, made when first needed."""
-        if self._matrix is None and self.n <= HELD_ROWS:
+        if self._matrix is None and self.n <= EXACT_ROWS:
             every = np.arange(self.n)
             self._matrix = self._whole() if self._whole else self._entries.square(every, np.float64)
         return self._matrix
 
     def held(self, dtype: RealType) -> Entries:
         """K of all rows in this precision: from then on products are read from it."""
+        if self.matrix is not None and self.matrix.dtype == dtype:
+            return self.matrix
         if self._held is None or self._held.dtype != dtype:
             self._held, every = None, np.arange(self.n)  # its memory is reused
-            if self.is_cheap:
-                out = large_array((self.n, self.n), dtype)
+            out = large_array((self.n, self.n), dtype)
+            if self.matrix is not None:
+                out[:] = self.matrix
+                self._held = out
+            elif self.is_cheap:
                 self._held = self._entries.block(every, None, dtype, out)
             else:
-                self._held = self.square(every, dtype)
+                self._held = self.square(every, dtype, out)
         return self._held
 
     @property
@@ -150,7 +157,7 @@ class Gram:
         if part.n > HELD_ROWS:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
-        elif self.n <= HELD_ROWS:
+        elif self.n <= EXACT_ROWS:
             part._whole = partial(self.square, rows)
         return part
 
@@ -202,7 +209,7 @@ class Gram:
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         values: Floats
         if self.matrix is not None:
-            values = coef @ self.matrix.take(j, 0) if len(j) else np.zeros(self.n)
+            values = np.bincount(j, coef, self.n) @ self.matrix
         elif self._held is not None and self._held.dtype == dtype:
             values = np.zeros(self.n)
             add_rows(self._held, j, coef.astype(dtype), values, self.threads)

@@ -24,11 +24,12 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
+from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT, larger
 from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual import pair_step
 
-SHRUNK = 0.75  # of the variables left in play: fewer are worth a copy of their part of K
+SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 curvature, take_pair = linked(pair_step.curvature), linked(pair_step.take_pair)
 
@@ -83,8 +84,10 @@ def smo_shrinking(
         W = in_play(gradient, beta, *bounds, n_groups)
         if len(W) < SHRUNK * len(beta):
             part, box = beta[W], (each[W] for each in bounds)
-            block = K.take(W, 0).take(W, 1), diagonal[W], gradient[W]
-            taken += smo_shrinking(*block, part, *box, n_groups, tol, max_steps - taken)
+            rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
+            block = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
+            own = diagonal[W], gradient[W], part, *box
+            taken += smo_shrinking(block, *own, n_groups, tol, max_steps - taken)
             beta[W] = part
             return taken
         limit = min(len(beta), max_steps - taken)

@@ -109,7 +109,8 @@ class DualState(State[DualProblem, Gram]):
         delta, self.beta = beta - self.beta, beta
         every = np.arange(self.problem.size)
         self.gradient = gradient_of(self.problem, self.gram, beta, every, self.dtype)
-        self.updated, self.exact = False, self.dtype == np.float64
+        self.updated = False
+        self.exact = self.dtype == np.float64 or self.gram.matrix is not None
         self._moved(slice(None), delta, "working set", steps)
 
     def settle(self, beta: Floats, gradient: Floats, why: str) -> None:
@@ -187,7 +188,7 @@ class DualState(State[DualProblem, Gram]):
         recomputed in float64.
         """
         size = self.problem.size
-        if self.gram.n <= 4 * SAMPLE:
+        if self.gram.matrix is not None:
             self.refresh()
             return self._violation() <= tol
         sample = np.arange(0, size, max(size // SAMPLE, SPARING))
