@@ -1,14 +1,16 @@
-"""The package is imported where nothing can be written, and from a zip."""
+"""The package is imported where nothing can be written, and from a zip; compiling is announced."""
 
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import maxmargin
+from maxmargin.hardware import jit
 
 PACKAGE = Path(maxmargin.__file__).parent
 NOWHERE = "/dev/null"  # a home in which nobody, root included, can make a directory
@@ -75,3 +77,72 @@ def test_from_a_zip(tmp_path):
     assert "imported from a zip: XDG_CACHE_HOME" in warned
     assert not run(archive, NOWHERE, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert list((tmp_path / "cache").rglob("*.nbc"))
+
+
+class Compiling:
+    """numba's event that a function is being compiled."""
+
+    def __init__(self, module):
+        function = SimpleNamespace(__module__=module)
+        self.data = {"dispatcher": SimpleNamespace(py_func=function)}
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """What `jit` takes for the time: a list whose last entry is now."""
+    times = [0.0]
+    monkeypatch.setattr(jit, "perf_counter", lambda: times[-1])
+    return times
+
+
+def compile_for(clock, listener, seconds, module="maxmargin.gram.dense_tile"):
+    """A function that takes so long, one half of it as a part of another."""
+    outer, inner = Compiling(module), Compiling(module)
+    listener.on_start(outer)
+    clock.append(clock[-1] + seconds / 2)
+    listener.on_start(inner)
+    clock.append(clock[-1] + seconds / 2)
+    listener.on_end(inner)
+    listener.on_end(outer)
+    clock.append(clock[-1] + 100.0)  # in which nothing is compiled
+
+
+def test_compiling_for_long_is_said_once_on_a_terminal(clock, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    listener = jit.Announcement()
+    compile_for(clock, listener, 0.4)
+    compile_for(clock, listener, 0.4)
+    assert capsys.readouterr().err == ""
+    compile_for(clock, listener, 0.4)
+    compile_for(clock, listener, 5.0)
+    assert capsys.readouterr().err.count("maxmargin is compiling") == 1
+
+
+def test_where_there_is_no_terminal_it_is_logged(clock, capsys, caplog):
+    caplog.set_level("INFO", "maxmargin")
+    listener = jit.Announcement()
+    compile_for(clock, listener, 3.0, "my_own_kernels")
+    assert not caplog.messages
+    compile_for(clock, listener, 3.0)
+    (message,) = caplog.messages
+    assert message.startswith("maxmargin is compiling")
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_in_the_cache_is_not_announced(tmp_path):
+    program = "import logging\nlogging.basicConfig(level='INFO')\n"
+    program += "from maxmargin import SVC\nimport maxmargin.hardware.jit as jit\n"
+    program += "jit.LONG = 0.0\nSVC().fit([[0.0], [1.0]], [0, 1])"
+    own = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=own,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        ).stderr.count("maxmargin is compiling")
+        for _ in range(2)
+    ]
+    assert said == [1, 0]

@@ -77,7 +77,7 @@ class Cross:
         """
         parts = list(pairwise((0, self.Z.shape[0]) if ends is None else ends))
         n, m = X.shape[0], self.Z.shape[0]
-        products = np.zeros((len(parts), len(coef), n))
+        products = (np.empty if m else np.zeros)((len(parts), len(coef), n))
         if m and len(parts) == len(coef) == 1 and self.layout and not self._few(X):
             products[0, 0] = self._line(X, coef[0], dtype or _precision(self.kernel, X, self.Z))
         elif m:

@@ -9,19 +9,26 @@ does. Most of the time to compile is saved by leaving out what nobody needs:
 - the passes of the optimiser that numba runs on each function by itself, and once more to find
   reference counts that can go, before the one that counts, on a function with all that it calls.
 
+If compiling takes longer than a second, a line on the terminal says so, once; where there is no
+terminal, the logger `maxmargin` does.
+
 Where nothing can be written, neither beside the package nor in the user's cache directory,
 functions are compiled anew by every process, which a warning says once.
 """
 
 from __future__ import annotations
 
+import logging
+import sys
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 from numba import _dynfunc, njit
+from numba.core import event
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -30,6 +37,47 @@ from numba.core.typed_passes import NativeLowering
 Function = TypeVar("Function", bound=Callable[..., object])
 
 OURS = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True, "_nrt": False}
+
+
+LONG = 1.0  # seconds of compiling that nobody waits for without a word
+
+
+class Announcement(event.Listener):
+    """Says once that functions of this package are being compiled, if that takes long."""
+
+    def __init__(self) -> None:
+        self.seconds, self.depth, self.began, self.said = 0.0, 0, 0.0, False
+
+    def on_start(self, event: Any) -> None:
+        """A function is going to be compiled, maybe as a part of another."""
+        if event.data["dispatcher"].py_func.__module__.startswith("maxmargin."):
+            self._count()
+            self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """It is compiled, or an error has ended that."""
+        if event.data["dispatcher"].py_func.__module__.startswith("maxmargin."):
+            self._count()
+            self.depth -= 1
+
+    def _count(self) -> None:
+        now = perf_counter()
+        self.seconds += now - self.began if self.depth else 0.0
+        self.began = now
+        if self.seconds > LONG and not self.said:
+            self.said = True
+            say("maxmargin is compiling its functions for this computer, once: some seconds more")
+
+
+def say(message: str) -> None:
+    """A line on the terminal; without one, in the log."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(message, file=sys.stderr)
+    else:
+        logging.getLogger("maxmargin").info(message)
+
+
+event.register("numba:compile", Announcement())
 
 
 class Decorator(Protocol):

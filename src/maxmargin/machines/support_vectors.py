@@ -27,6 +27,7 @@ from maxmargin.solvers import SOLVERS, BlockSMO, Criterion, Solver, as_solver
 from maxmargin.solvers.dual.all_pairs import LONGEST
 
 AT_ONCE = 1 << 21  # decision values, or entries of K, that are computed at a time: 16 to 48 MB
+AT_LEAST = 16  # rows that are: of a thousand classes, 200 MB, but fewer take twice as long for each
 KEPT = 1 << 20  # numbers of support vectors that are kept laid out: 8 to 24 MB
 
 
@@ -103,7 +104,8 @@ class SupportVectors:
         X = machine._validate_for_prediction(X)
         ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
         cross, coef = self._cross(machine), machine._dense_dual_coef()
-        scheme, n, step = machine._scheme(), X.shape[0], max(1, AT_ONCE // len(machine.intercept_))
+        scheme, n = machine._scheme(), X.shape[0]
+        step = max(AT_LEAST, AT_ONCE // len(machine.intercept_))
         for start in range(0, n, step):
             rows = X if n <= step else X[start : start + step]
 

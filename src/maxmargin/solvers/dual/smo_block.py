@@ -83,11 +83,11 @@ def smo_shrinking(
     while True:
         W = in_play(gradient, beta, *bounds, n_groups)
         if len(W) < SHRUNK * len(beta):
-            part, box = beta[W], (each[W] for each in bounds)
+            part, box = beta[W], (lower[W], upper[W], group[W])
             rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
             block = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
-            own = diagonal[W], gradient[W], part, *box
-            taken += smo_shrinking(block, *own, n_groups, tol, max_steps - taken)
+            of = diagonal[W], gradient[W], part
+            taken += smo_shrinking(block, *of, *box, n_groups, tol, max_steps - taken)
             beta[W] = part
             return taken
         limit = min(len(beta), max_steps - taken)
