@@ -222,3 +222,16 @@ def test_single_precision_data_are_not_copied_to_double(kernel):
     prove()  # compiles
     single = X.nbytes  # one copy laid out for the tiles there is
     assert peak_of(prove) < single + 0.9 * 2 * single
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [900, 1100])
+def test_products_are_read_from_a_matrix_that_is_held(n, dtype):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    gram, K = Gram(RBF(gamma=0.2), X), RBF(gamma=0.2)(X, X)
+    assert_allclose(gram.held(dtype), K, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    count, coef = gram.evaluations, np.random.default_rng(1).normal(size=50)
+    some = np.arange(7, 57)
+    assert_allclose(gram.dot(some, coef, dtype), K[:, some] @ coef, atol=1e-5)
+    assert gram.evaluations == count
+    assert gram.held(dtype) is gram.held(dtype)

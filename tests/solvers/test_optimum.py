@@ -76,3 +76,17 @@ def test_beyond_the_whole_matrix_in_float32_first(key):
     slack = NEGLIGIBLE * solver.tol * np.abs(solution.beta).sum()
     assert true.dual == pytest.approx(proof.dual, abs=slack)
     assert true.primal == pytest.approx(proof.primal, abs=slack)
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_the_gap_is_the_sum_of_its_terms_and_true_where_float32_proves_it(C):
+    """P − D = Σ(β_i − t_i)(G_i + b), by which a sample tells how far float32 is off."""
+    X, y = make_moons(1500, noise=0.3, random_state=0)
+    problem, gram = c_svc(2 * y - 1, C), Gram(RBF(2.0), X)
+    solution = SOLVERS["block"](tol=1e-3).solve(problem, gram)
+    gradient = exact_gradient(problem, gram, solution.beta)
+    values = problem.values(solution.beta, gradient)
+    weights = problem.gap_weights(solution.beta, gradient, values.offsets)
+    assert values.gap == pytest.approx(float(weights @ (gradient + values.offsets[0])))
+    assert solution.values.gap == pytest.approx(values.gap, abs=NEGLIGIBLE * 1e-3 * values.dual)
+    assert values.relative_gap <= 1e-3

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
 from maxmargin.hardware.simd import UNIT
-from maxmargin.solvers.dual.smo_block import smo_block, two_step
+from maxmargin.solvers.dual import smo_block as smo_block_module
+from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking, two_step
 
 TOL = 1e-6
 
@@ -189,3 +190,26 @@ def test_a_step_of_two_is_the_minimum_over_its_box(G, a, b, correlation):
     assert np.all(
         (np.abs(slope) <= 1e-9) | (slope > 0) & (step == low) | (slope < 0) & (step == high)
     )
+
+
+@pytest.mark.parametrize("n_groups", [0, 1, 2])
+def test_variables_out_of_play_are_missed_by_nobody(n_groups, monkeypatch):
+    sizes, every = [], smo_block_module.smo_block
+    monkeypatch.setattr(
+        smo_block_module, "smo_block", lambda K, *rest: sizes.append(len(K)) or every(K, *rest)
+    )
+    q, C, rng = 400, 10.0, np.random.default_rng(0)
+    X = rng.normal(size=(q, 3))
+    K = np.exp(-0.3 * ((X[:, None] - X) ** 2).sum(axis=2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=q) > 0, 1.0, -1.0)
+    p, lower, upper = -y, np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+    group = np.arange(q, dtype=np.int8) % max(n_groups, 1)
+    beta, gradient, bounds = np.zeros(q), p.copy(), (lower, upper, group, n_groups)
+    for _ in range(2):
+        smo_shrinking(K, np.ones(q), gradient, beta, *bounds, TOL, 10**6)
+        gradient = K @ beta + p
+    assert violation(gradient, beta, *bounds) <= 1.5 * TOL
+    assert sizes[0] == q
+    assert min(sizes) < 0.65 * q
+    alone, _, _ = solve(K, p, lower, upper, group, n_groups)
+    np.testing.assert_allclose(0.5 * beta @ (gradient + p), 0.5 * alone @ (K @ alone + 2 * p))
