@@ -38,7 +38,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled, linked
-from maxmargin.problem.constraints import with_sum, zero_of_steps
+from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
 
 
@@ -134,12 +134,9 @@ class DualProblem:
                 f"[{self.lower[i]:.6g}, {self.upper[i]:.6g}]; clip each step to the bounds"
             )
         for g, total in enumerate(self.sums):
-            inside = slice(None) if self.n_groups == 1 else self.group == g
-            part, width = beta[inside], (self.upper - self.lower)[inside]
-            # Millions of steps let a sum drift, which is repaired; so do a few across the box that
-            # end at a small β. A wrong step changes it at once.
-            widest = np.max(width, where=np.isfinite(width), initial=0.0)
-            rounding = 1e-6 * (abs(total) + np.abs(part).sum()) + 1e-14 * len(part) * widest
+            members = slice(None) if self.n_groups == 1 else self.group == g
+            part = beta[members]
+            rounding = rounding_of_sum(part, (self.upper - self.lower)[members], total)
             if abs(part.sum() - total) > rounding:
                 raise ValueError(
                     f"{solver} changed a sum that is fixed: Σβ of group {g} is {part.sum():.6g} "
@@ -175,10 +172,7 @@ class DualProblem:
         return Values(-(of_beta + slope), primal_of(of_model, loss, margin), violation, b)
 
     def gap_weights(self, beta: Floats, gradient: Floats, offsets: Floats) -> Floats:
-        """β_i − t_i of every variable, where t_i is the bound that maximises −(G_i + b) t.
-
-        P − D = Σ(β_i − t_i)(G_i + b).
-        """
+        """β_i − t_i, with t_i the bound that maximises −(G_i + b) t."""
         residual = gradient + (offsets[self.group] if self.n_groups else 0.0)
         return beta - np.where(residual < 0, self.upper, self.lower)
 
