@@ -23,20 +23,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from math import isqrt
+from typing import Any
 
 import numpy as np
 
+from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
+from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.solver import Solver
-from maxmargin.solvers.state import Moves
+from maxmargin.solvers.state import Moves, State
 
 # docs/speed.md, "A block as large as the free support vectors":
 FREE = 0.85  # share of free variables in a block: fewer are solved over and over, more leave no
@@ -79,9 +82,19 @@ class BlockSMO(Solver):
                 return (yield from self._blocks(state))
         return None
 
+    def begin(self, problem: DualProblem, matrix: Gram, start: Floats | None) -> State[Any, Any]:
+        """Of a small problem K is held, from which G of a start is read, too."""
+        if start is not None and self._is_small(problem, matrix):
+            matrix.held(matrix.precision)
+        return super().begin(problem, matrix, start)
+
     def _smo(self, state: DualState) -> Moves:
-        largest = self.whole if state.gram.is_cheap else self.smallest
-        return (self._whole if state.problem.size <= largest else self._blocks)(state)
+        small = self._is_small(state.problem, state.gram)
+        return (self._whole if small else self._blocks)(state)
+
+    def _is_small(self, problem: DualProblem, gram: Gram) -> bool:
+        """Whether all variables are one working set."""
+        return problem.size <= (self.whole if gram.is_cheap else self.smallest)
 
     def finish(self, state: DualState) -> None:
         """Solve for the free variables of a small problem: exact to the last digits.

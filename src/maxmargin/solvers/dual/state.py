@@ -48,7 +48,7 @@ class DualState(State[DualProblem, Gram]):
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
         self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
         if np.count_nonzero(self.beta):
-            self.refresh()
+            self._compute_gradient()
         self.offsets = problem.offsets(self.beta, self.gradient)
         # Where p = 0 the objective is ½‖w‖² alone, which may vanish: it is compared with what it
         # were if all φ(x_i) had one direction.
@@ -107,11 +107,15 @@ class DualState(State[DualProblem, Gram]):
     def begin_at(self, beta: Floats, *, steps: int = 1) -> None:
         """Set all of β, compute the gradient from it, and count the steps."""
         delta, self.beta = beta - self.beta, beta
+        self._compute_gradient()
+        self._moved(slice(None), delta, "working set", steps)
+
+    def _compute_gradient(self) -> None:
+        """G from β alone, with entries of the solve's precision."""
         every = np.arange(self.problem.size)
-        self.gradient = gradient_of(self.problem, self.gram, beta, every, self.dtype)
+        self.gradient = gradient_of(self.problem, self.gram, self.beta, every, self.dtype)
         self.updated = False
         self.exact = self.dtype == np.float64 or self.gram.matrix is not None
-        self._moved(slice(None), delta, "working set", steps)
 
     def settle(self, beta: Floats, gradient: Floats, why: str) -> None:
         """Set β and its float64 gradient, as one step if β changed."""
