@@ -171,11 +171,6 @@ class DualProblem:
         of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
         return Values(-(of_beta + slope), primal_of(of_model, loss, margin), violation, b)
 
-    def gap_weights(self, beta: Floats, gradient: Floats, offsets: Floats) -> Floats:
-        """β_i − t_i, with t_i the bound that maximises −(G_i + b) t."""
-        residual = gradient + (offsets[self.group] if self.n_groups else 0.0)
-        return beta - np.where(residual < 0, self.upper, self.lower)
-
     def terms(self, beta: Floats, gradient: Floats, offsets: Floats) -> Terms:
         """What the values are made of; `sums` are the share of these variables in the sums."""
         sides = np.empty((SIDES, max(self.n_groups, 1)))

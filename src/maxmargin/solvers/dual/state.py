@@ -214,7 +214,7 @@ class DualState(State[DualProblem, Gram]):
         up to four standard errors.
         """
         values, m = self.values(), self.problem.size
-        weights = self.problem.gap_weights(self.beta, self.gradient, values.offsets)
+        weights = gap_weights(self.problem, self.beta, self.gradient, values.offsets)
         terms = weights[sample] * (self.gradient[sample] - before)
         wider = m * (abs(terms.mean()) + 4 * np.sqrt(terms @ terms) / len(sample))
         widened = values._replace(primal=values.primal + wider)
@@ -242,6 +242,12 @@ class DualState(State[DualProblem, Gram]):
         error = float(np.abs(fresh - self.gradient[variables]).max(initial=0))
         self.gradient[variables] = fresh
         return error
+
+
+def gap_weights(problem: DualProblem, beta: Floats, gradient: Floats, offsets: Floats) -> Floats:
+    """β_i − t_i, where t_i is the bound that maximises −(G_i + b) t: the terms of P − D."""
+    residual = gradient + (offsets[problem.group] if problem.n_groups else 0.0)
+    return beta - np.where(residual < 0, problem.upper, problem.lower)
 
 
 def gradient_of(
