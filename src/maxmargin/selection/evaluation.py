@@ -24,6 +24,7 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.problem import Solution, Status
 from maxmargin.selection.cells import Cell, Fitted, fitted
+from maxmargin.selection.fold_path import FoldPath
 from maxmargin.selection.grid import gamma_name, with_gamma
 from maxmargin.selection.matrices import Matrices, Parts, exponent_of
 from maxmargin.selection.progress import SearchBar
@@ -223,21 +224,16 @@ class Evaluation:
         problems = [self.target.problems(cell.machine, weights) for cell in cells]
         solutions: list[list[Solution]] = [[] for _ in cells]
         for number in range(len(self.target.splits)):
-            gram, starts = parts.of(number), Starts()
+            gram = parts.of(number)
+            path = FoldPath(gram, self.clock.stop.is_set)
             for cell, problem, found in zip(cells, problems, solutions, strict=True):
                 solver = SupportVectors(gram.kernel).solver(cell.machine)
                 solver = replace(solver, max_time=self.clock.left(cell.machine.max_time))
-                solution = solver.solve(
-                    problem[number],
-                    gram,
-                    start=starts.of(cell.machine.C),
-                    observe=lambda _: self.clock.stop.is_set(),
-                )
+                solution = path.solve(problem[number], cell.machine.C, solver)
                 if solution.status is Status.INTERRUPTED:
                     self.clock.stop.set()
                 if self.clock.over and solution.status is not Status.CONVERGED:
                     break
-                starts.add(cell.machine.C, solution.beta)
                 found.append(solution)
         count = len(self.target.splits)
         return [
@@ -271,23 +267,3 @@ class Evaluation:
 def at(work: Callable[[int], None], jobs: Sequence[int], k: int) -> None:
     """Do the k-th of these jobs."""
     work(jobs[k])
-
-
-class Starts:
-    """Where a solve begins: at the solution for the same C, or scaled from the one before."""
-
-    def __init__(self) -> None:
-        self._by_C: dict[float, Floats] = {}
-        self._last: float | None = None
-
-    def of(self, C: float) -> Floats | None:
-        """β to begin at; None for 0."""
-        if C in self._by_C:
-            return self._by_C[C]
-        if self._last is None or not np.isfinite(C):
-            return None
-        return self._by_C[self._last] * (C / self._last)
-
-    def add(self, C: float, beta: Floats) -> None:
-        """Remember a solution."""
-        self._by_C[C], self._last = beta, C

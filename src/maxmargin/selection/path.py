@@ -15,7 +15,7 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.selection.cells import fitted
-from maxmargin.selection.evaluation import Starts
+from maxmargin.selection.fold_path import FoldPath
 from maxmargin.selection.grid import checked
 from maxmargin.selection.leave_one_out import held, leave_one_out
 from maxmargin.selection.target import target_of, validated
@@ -99,18 +99,15 @@ def c_path(
     given, target = checked_weights(sample_weight, X), target_of(machine, y)
     weights = np.ones(target.n) if given is None else given
     gram, every = held(machine, X, given), np.arange(target.n)
-    starts = [Starts() for _ in target.splits]
-    parts = [gram.take(split.rows) for split in target.splits]
+    paths = [FoldPath(gram.take(split.rows)) for split in target.splits]
     rows = []
     for C in values.tolist():
         own = clone(machine).set_params(C=C)
         problems = target.problems(own, weights)
         solver = SupportVectors(gram.kernel).solver(own)
-        solutions = []
-        for problem, part, start in zip(problems, parts, starts, strict=True):
-            solution = solver.solve(problem, part, start=start.of(C))
-            start.add(C, solution.beta)
-            solutions.append(solution)
+        solutions = [
+            path.solve(problem, C, solver) for path, problem in zip(paths, problems, strict=True)
+        ]
         shapes = [p.on_rows(s.beta) for p, s in zip(problems, solutions, strict=True)]
         found = fitted(own, target, solutions, shapes)
         (decisions,) = target.decide(gram, every, [found.coef])

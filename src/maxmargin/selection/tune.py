@@ -144,12 +144,12 @@ class Ranking:
 
     def best(self) -> Cell | None:
         """The best complete cell."""
-        complete = [cell for cell in self.cells if cell.complete]
-        if not complete:
+        kept = [cell for cell in self.cells if not cell.forgotten and cell.complete]
+        if not kept:
             return None
-        best = complete[best_of(complete, self.metric)]
-        for cell in complete:
-            if cell is not best and not cell.forgotten:
+        best = kept[best_of(kept, self.metric)]
+        for cell in kept:
+            if cell is not best:
                 cell.forget()
         return best
 
