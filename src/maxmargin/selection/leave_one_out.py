@@ -108,15 +108,18 @@ def leave_one_out(
     ]
     decisions = whole_decisions(target, gram, full)
     bounds = bounds_of(target, full, decisions, weights)
+    alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
     jobs = [
         (number, batch)
         for number, removal in enumerate(full)
-        for batch in batches(affected(machine, target, number, removal, weights))
+        for batch in batches(affected(target, number, removal, weights, alike=alike[number]))
     ]
 
     def work(k: int) -> list[Removed]:
         number, local = jobs[k]
         rows = rows_of(target, number)
+        if alike[number]:
+            return full[number].remove(local, None)
         problems = [without(machine, target, number, weights, rows[i]) for i in local]
         return full[number].remove(local, problems)
 
@@ -201,25 +204,28 @@ def without(
     return target.problem(machine, number, left)
 
 
-def affected(
+def only_its_box(
     machine: DualMachine, target: Target, number: int, removal: Removal, weights: Floats
-) -> Numbers:
-    """The rows of a problem whose removal changes its solution: those with β ≠ 0.
+) -> bool:
+    """Whether a row that is taken out changes nothing else in the problem.
 
-    All rows, where the problem of the others depends on how many rows there are: through ν, or
-    through balanced class weights.
+    It does where the problem depends on how many rows there are: through ν, or through balanced
+    class weights.
     """
     rows = rows_of(target, number)
-    there = weights[rows] > 0
-    moved = removal.of_row != 0
-    (still,) = np.nonzero(there & ~moved)
-    if len(still):
-        p, q = removal.problem, without(machine, target, number, weights, rows[still[0]])
-        others = p.row_of(np.arange(p.size)) != still[0]
-        same = [(p.sums, q.sums), *((a[others], b[others]) for a, b in p_bounds(p, q))]
-        if not all(np.array_equal(a, b) for a, b in same):
-            return np.flatnonzero(there)
-    return np.flatnonzero(there & moved)
+    row = int(np.flatnonzero(weights[rows] > 0)[0])
+    p, q = removal.problem, without(machine, target, number, weights, rows[row])
+    others = p.row_of(np.arange(p.size)) != row
+    same = [(p.sums, q.sums), *((a[others], b[others]) for a, b in p_bounds(p, q))]
+    return all(np.array_equal(a, b) for a, b in same)
+
+
+def affected(
+    target: Target, number: int, removal: Removal, weights: Floats, *, alike: bool
+) -> Numbers:
+    """The rows of a problem whose removal changes its solution: those with β ≠ 0, or all."""
+    there = weights[rows_of(target, number)] > 0
+    return np.flatnonzero(there & (removal.of_row != 0) if alike else there)
 
 
 def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:

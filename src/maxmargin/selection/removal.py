@@ -1,19 +1,8 @@
-"""One row removed from a solution: where the others go, and the exact optimum from there.
+"""Rows removed from a solution: where the others go, exactly, and the proof that it is the optimum.
 
-Let F be the free variables of the full solution, and suppose that after the removal of row i the
-same ones are free. They stay on the margin, so their changes δ and those of the offsets solve
-
-    K_FF δ + Aᵀ Δb = β_i K_Fi,   A δ = what the sums lack
-
-for a row i at its bound; and if i is free, δ_i = −β_i and the equation of i itself is dropped. With
-
-    M = [ K_FF  Aᵀ ]⁻¹     both follow from M by a product: M (β_i K_Fi, …), or a multiple of its
-        [ A     0  ]       column i.
-
-So M is computed once, and all rows are removed by matrix products. This is the span of Vapnik and
-Chapelle (2000): f₋ᵢ(x_i) = f(x_i) − β_i S_i². Where the supposition holds, the point is optimal
-already; where it does not, a few steps of SMO from there end at the optimum. Every optimum is
-judged by its own violation and gap, from its coefficients alone.
+All rows are removed from one tableau (`tableau`), which is computed once from the full solution: a
+removal is a few pivots. The result is judged by its own violation and gap, from its coefficients
+alone; what does not pass is solved again by the machine's solver.
 """
 
 from __future__ import annotations
@@ -29,11 +18,10 @@ from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.selection.tableau import MOST, follow
 from maxmargin.solvers import Solver
-from maxmargin.solvers.dual.smo_block import smo_block
 
-PINS = 10  # most rounds in which variables are pinned to their bounds
-STEPS = 20  # times the variables: most steps of SMO before the solver itself takes over
+SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
 SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
 
@@ -62,130 +50,158 @@ class Removal:
     ----------
     machine : whose problem it is
     problem, gram : the problem of all rows
-    solver : for all rows, and for a row whose removal changes much
+    solver : for all rows, and for a row whose removal changes too much
     """
 
     def __init__(self, machine: Any, problem: DualProblem, gram: HeldGram, solver: Solver) -> None:
         self.machine, self.problem, self.gram = machine, problem, gram
         self.solution, self.solver = solved(machine, problem, gram, solver)
         self.certificate = Certificate.of(self.solution)
-        beta = self.solution.beta
-        self.rows: Numbers = np.arange(problem.size) if problem.rows is None else problem.rows
-        self.K: Entries = gram.K
-        if problem.rows is not None:
-            self.K = gram.square(self.rows, gram.precision)
-        free = np.flatnonzero((problem.lower < beta) & (beta < problem.upper))
-        # Of the two variables of a row one is enough: the other could only do the same.
-        self.free = free[np.unique(self.rows[free], return_index=True)[1]]
-        self.of_row = problem.on_rows(beta)
+        self.of_row = problem.on_rows(self.solution.beta)
         self.model: tuple[Floats, float] = machine._decode(self.of_row, self.solution.offsets)
-        self._groups = np.arange(problem.n_groups)
-        A = (problem.group[self.free] == self._groups[:, None]).astype(float)
-        self.M = inverse(self.K[np.ix_(self.free, self.free)].astype(float), A)
-        self.place = np.full(problem.size, -1)
-        self.place[self.free] = np.arange(len(self.free))
+        # The two variables of a regressor's row are one unit, unless they are of different groups.
+        shared = problem.rows is not None and problem.n_groups < 2
+        self.unit: Numbers = problem.row_of(np.arange(problem.size))
+        self.K: Entries = gram.K
+        if problem.rows is not None and not shared:
+            self.K, self.unit = gram.square(self.unit), np.arange(problem.size)
+        beta = self.of_row if shared else self.solution.beta
+        self.knots, self.targets = staircase(problem, shared)
+        self.beta, self.state = standing(beta, self.knots)
+        self._arrange()
+        exact = np.empty_like(self.beta)
+        if self._follow(np.zeros(problem.n_groups), self.knots, self._memory(), exact):
+            exact, state = standing(exact, self.knots)
+            changed = bool((state != self.state).any())
+            self.beta, self.state = exact, state
+            if changed:
+                self._arrange()
+
+    def _arrange(self) -> None:
+        """The tableau of the units that are free now."""
+        p, n = self.problem, len(self.beta)
+        free = self.state % 2 == 1
+        F, B = np.flatnonzero(free), np.flatnonzero(~free)
+        group = p.group[:n]
+        A = (group == np.arange(p.n_groups)[:, None]).astype(float)
+        self.count = len(F) + p.n_groups
+        self.place = np.empty(n, np.int64)
+        self.place[F], self.place[B] = np.arange(len(F)), self.count + np.arange(len(B))
+        K = self.K.astype(float, copy=False)
+        M = inverse(K[np.ix_(F, F)], A[:, F])
+        C = np.vstack([K[np.ix_(F, B)], A[:, B]])
+        S = np.empty((n + p.n_groups, n + p.n_groups))
+        MC = M @ C
+        S[: self.count, : self.count], S[: self.count, self.count :] = M, MC
+        S[self.count :, : self.count] = MC.T
+        S[self.count :, self.count :] = K[np.ix_(B, B)] - C.T @ MC
+        self.S = S
+        given = np.concatenate(
+            [self.targets[F, self.state[F] // 2], p.sums, self.beta[B]]
+        )
+        self.known = S @ given
+        self.known[: self.count] -= 2 * MC @ self.beta[B]  # the sign of −MC
 
     @property
-    def n_groups(self) -> int:
-        """Number of sum constraints."""
-        return self.problem.n_groups
+    def free(self) -> Numbers:
+        """The units that are free."""
+        return np.flatnonzero(self.state % 2)
 
     def spans(self) -> Floats:
         """S² of every row: how far its decision value falls, for each unit of β."""
-        K_F = self.K[self.free][:, : self.gram.n].astype(float)
-        mine = self.problem.group[self._variables_of_support()]
-        columns = np.vstack([K_F, mine == np.arange(self.n_groups)[:, None]])
-        spans = self.gram.diagonal - np.einsum("ij,ij->j", columns, self.M @ columns)
-        diagonal = np.diagonal(self.M)[: len(self.free)]
-        spans[self.rows[self.free]] = 1 / np.where(diagonal > 0, diagonal, np.inf)
-        return np.asarray(np.maximum(spans, 0.0))
+        diagonal = np.diagonal(self.S)[self.place]
+        free = self.place < self.count
+        spans = np.where(free, 1 / np.where(free & (diagonal > 0), diagonal, np.inf), diagonal)
+        return np.asarray(np.maximum(spans[: self.gram.n], 0.0))
 
-    def _variables_of_support(self) -> Numbers:
-        """The variable of each row that is not zero; its first, if none is."""
-        chosen = np.arange(self.gram.n)
-        used = np.flatnonzero(self.solution.beta)
-        chosen[self.rows[used]] = used
-        return chosen
+    def _memory(self) -> tuple[Numbers, Floats, Floats, Floats]:
+        size = len(self.S)
+        numbers, reals = np.empty((3, size), np.int64), np.empty((3, size))
+        return numbers, reals, np.empty_like(self.knots), np.empty((MOST, MOST + 1))
 
-    def start(self, row: int, problem: DualProblem) -> Floats:
-        """β without a row, `problem` being the one without it.
+    def _follow(self, lacking: Floats, goal: Floats, memory: Any, beta: Floats) -> bool:
+        return follow(
+            *(self.S, self.count, self.place, self.known, lacking, self.beta, self.state),
+            *(self.knots, goal, self.targets, SLACK * self.solver.tol, *memory, beta),
+        )
 
-        Variables that would leave their box are pinned to its side, and the others follow: pins J
-        with their values change the solution by M[:, J] M[J, J]⁻¹ times what they lack.
+    def remove(self, rows: Numbers, problems: list[DualProblem] | None) -> list[Removed]:
+        """The machine without each of these rows.
+
+        `problems` are those without them; None if they differ in the box of the row alone.
         """
-        beta, F, count = self.solution.beta.copy(), self.free, len(self.free)
-        mine = np.flatnonzero(self.rows == row) if self.problem.rows is not None else [row]
-        lacking, right = problem.sums - self.problem.sums, np.zeros(len(self.M))
-        pinned = np.full(count, np.nan)
-        for variable in mine:
-            value, at = beta[variable], self.place[variable]
-            if at >= 0:
-                pinned[at] = 0.0
-            elif value:
-                right[:count] += value * self.K[variable, F]
-                lacking = lacking + value * (self.problem.group[variable] == self._groups)
-        right[count:] = lacking
-        free = self.M @ right
-        low, high, now = problem.lower[F], problem.upper[F], beta[F]
-        moved = free
-        for _ in range(PINS):
-            J = np.flatnonzero(~np.isnan(pinned))
-            if len(J):
-                lack = pinned[J] - now[J] - free[J]
-                moved = free + self.M[:, J] @ np.linalg.lstsq(self.M[np.ix_(J, J)], lack)[0]
-            new = now + moved[:count]
-            outside = np.isnan(pinned) & ((new < low) | (new > high))
-            if not outside.any():
-                break
-            pinned[outside] = np.clip(new, low, high)[outside]
-        beta[F] = now + moved[:count]
-        beta[mine] = 0.0
-        return beta
-
-    def remove(self, numbers: Numbers, problems: list[DualProblem]) -> list[Removed]:
-        """The machine without each of these rows; `problems` are those without them."""
+        p, memory = self.problem, self._memory()
+        beta, done = np.empty((len(rows), len(self.beta))), np.zeros(len(rows), bool)
+        goal, lacking = self.knots.copy(), np.zeros(p.n_groups)
+        for k, row in enumerate(rows.tolist()):
+            if problems is not None:
+                goal = staircase(problems[k], self.targets.shape[1] > 1)[0]
+                lacking = problems[k].sums - p.sums
+            goal[row] = 0.0
+            done[k] = self._follow(lacking, goal, memory, beta[k])
+            goal[row] = self.knots[row]
         with one_blas_thread():
-            points = np.array(
-                [
-                    snapped(p, p.feasible(self.start(int(row), p)))
-                    for row, p in zip(numbers, problems, strict=True)
-                ]
-            )
-            products = points @ self.K
+            f = beta @ self.K
         return [
-            self._optimum(int(row), problem, point, product)
-            for row, problem, point, product in zip(
-                numbers, problems, points, products, strict=True
-            )
+            self._judged(int(row), beta[k], f[k], None if problems is None else problems[k])
+            if done[k]
+            else self._solved(int(row), None if problems is None else problems[k])
+            for k, row in enumerate(rows)
         ]
 
-    def _optimum(self, row: int, problem: DualProblem, beta: Floats, product: Floats) -> Removed:
-        tol, gradient, steps = self.solver.tol, product + problem.linear, 0
-        values = problem.values(beta, gradient)
-        if values.violation > tol:
-            bounds = problem.lower, problem.upper, problem.group, problem.n_groups
-            steps = smo_block(
-                *(self.K, self.K.diagonal(), gradient, beta, *bounds),
-                *(0.4 * tol, STEPS * problem.size),
-            )
-            beta = snapped(problem, beta)
-            with one_blas_thread():
-                gradient = beta @ self.K + problem.linear
-            values = problem.values(beta, gradient)
-        if values.violation <= tol:
-            solution = replace(
-                self.solution,
-                beta=beta,
-                gradient=gradient,
-                values=values,
-                status=Status.CONVERGED,
-                n_iter=steps,
-            )
-        else:
-            solution = self.solver.solve(problem, self.gram, start=beta)
-        coef, offset = self.machine._decode(problem.on_rows(solution.beta), solution.offsets)
+    def _without(self, row: int, problem: DualProblem | None) -> DualProblem:
+        if problem is not None:
+            return problem
+        mine = self.problem.row_of(np.arange(self.problem.size)) == row
+        lower, upper = (np.where(mine, 0.0, b) for b in (self.problem.lower, self.problem.upper))
+        return replace(self.problem, lower=lower, upper=upper)
+
+    def _judged(self, row: int, beta: Floats, f: Floats, problem: DualProblem | None) -> Removed:
+        """The result of pivots if it is optimal, else that of the solver."""
+        p = self._without(row, problem)
+        beta = snapped(p, beta[self.unit])
+        gradient = f[self.unit] + p.linear
+        values = p.values(beta, gradient)
+        if self.solver.criterion.of(values) > self.solver.tol:
+            return self._solved(row, p)
+        solution = replace(
+            self.solution, beta=beta, gradient=gradient, values=values, status=Status.CONVERGED
+        )
+        return self._removed(row, p, solution)
+
+    def _solved(self, row: int, problem: DualProblem | None) -> Removed:
+        """By the solver, from the full solution."""
+        p = self._without(row, problem)
+        start = p.feasible(self.solution.beta)
+        return self._removed(row, p, self.solver.solve(p, self.gram, start=start))
+
+    def _removed(self, row: int, p: DualProblem, solution: Solution) -> Removed:
+        coef, offset = self.machine._decode(p.on_rows(solution.beta), solution.offsets)
         decision = float(coef @ self.gram.K[row]) + offset
         return Removed(decision, coef, offset, Certificate.of(solution))
+
+
+def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
+    """The knots and targets of each unit; if `shared`, two variables of a row are one unit."""
+    p, n = problem, problem.size // 2
+    if not shared:
+        return np.column_stack([p.lower, p.upper]), -p.linear[:, None]
+    return (
+        np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n]]),
+        -np.column_stack([p.linear[n:], p.linear[:n]]),
+    )
+
+
+def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
+    """β with those at a knot that are there but for rounding, and the state of each unit."""
+    beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
+    near = SNAP * (knots[:, -1] - knots[:, 0])
+    for k in range(1, knots.shape[1]):
+        state = np.where(beta > knots[:, k - 1] + near, 2 * k - 1, state)
+        state = np.where(beta >= knots[:, k] - near, 2 * k, state)
+    state = np.where(near > 0, state, 0)
+    at = state % 2 == 0
+    return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state
 
 
 def snapped(problem: DualProblem, beta: Floats) -> Floats:
@@ -214,16 +230,28 @@ def solved(
 
 
 def inverse(K: Floats, A: Floats) -> Floats:
-    """M; a little is added to the diagonal of K, which duplicate rows make singular."""
-    size, groups = len(K), len(A)
-    system = np.zeros((size + groups, size + groups))
-    system[:size, :size], system[size:, :size], system[:size, size:] = K, A, A.T
-    rounding = ROUNDING * float(np.diagonal(K).max(initial=1.0))
-    np.einsum("ii->i", system)[:size] += rounding
-    np.einsum("ii->i", system)[size:] -= rounding  # a group without a free variable
-    factor, pivots, failed = lapack.dsytrf(system, lower=1)
-    if not failed:
-        inverted, failed = lapack.dsytri(factor, pivots, lower=1)
-    if failed:
-        return np.asarray(np.linalg.pinv(system), float)
-    return np.asarray(np.tril(inverted) + np.tril(inverted, -1).T)
+    """M, by Cholesky's factor of K + c AᵀA, which has the same M but for −c in its last block.
+
+    A little is added to the diagonal, which duplicate rows make singular: ten times as much as
+    before, until the factorisation succeeds.
+    """
+    m, groups = len(K), len(A)
+    M = np.zeros((m + groups, m + groups))
+    there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
+    c = float(np.diagonal(K).mean()) if m else 0.0
+    rounding, failed = ROUNDING * (c or 1.0), int(m > 0)
+    while failed:
+        system = K + c * (A.T @ A)
+        np.einsum("ii->i", system)[:] += rounding
+        factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+        rounding *= 10
+    if m:
+        P = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+        P = np.tril(P) + np.tril(P, -1).T
+        PA = P @ A[there].T
+        schur = np.linalg.pinv(A[there] @ PA)
+        M[:m, :m] = P - PA @ schur @ PA.T
+        M[:m, m + there] = PA @ schur
+        M[m + there, :m] = M[:m, m + there].T
+        M[np.ix_(m + there, m + there)] = c * np.eye(len(there)) - schur
+    return M
