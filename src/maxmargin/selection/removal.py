@@ -8,6 +8,7 @@ alone; what does not pass is solved again by the machine's solver.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,18 @@ from scipy.linalg import lapack
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.jit import compiled, linked
 from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import DualProblem, Solution, Status, Values
+from maxmargin.problem.dual import SIDES, primal_of, values_of
 from maxmargin.selection.tableau import MOST, follow
 from maxmargin.solvers import Solver
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
 SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
+
+parts_of_values = linked(values_of)
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,8 @@ class Removal:
         self.model: tuple[Floats, float] = machine._decode(self.of_row, self.solution.offsets)
         # The two variables of a regressor's row are one unit, unless they are of different groups.
         shared = problem.rows is not None and problem.n_groups < 2
-        self.unit: Numbers = problem.row_of(np.arange(problem.size))
+        self._row: Numbers = problem.row_of(np.arange(problem.size))
+        self.unit = self._row
         self.K: Entries = gram.K
         if problem.rows is not None and not shared:
             self.K, self.unit = gram.square(self.unit), np.arange(problem.size)
@@ -88,13 +94,15 @@ class Removal:
         self.place = np.empty(n, np.int64)
         self.place[F], self.place[B] = np.arange(len(F)), self.count + np.arange(len(B))
         K = self.K.astype(float, copy=False)
-        M = inverse(K[np.ix_(F, F)], A[:, F])
         C = np.vstack([K[np.ix_(F, B)], A[:, B]])
         S = np.empty((n + p.n_groups, n + p.n_groups))
-        MC = M @ C
+        with one_blas_thread():
+            M = inverse(K[np.ix_(F, F)], A[:, F])
+            MC = M @ C
+            R = C.T @ MC
         S[: self.count, : self.count], S[: self.count, self.count :] = M, MC
         S[self.count :, : self.count] = MC.T
-        S[self.count :, self.count :] = K[np.ix_(B, B)] - C.T @ MC
+        S[self.count :, self.count :] = K[np.ix_(B, B)] - R
         self.S = S
         given = np.concatenate(
             [self.targets[F, self.state[F] // 2], p.sums, self.beta[B]]
@@ -119,7 +127,7 @@ class Removal:
         numbers, reals = np.empty((3, size), np.int64), np.empty((3, size))
         return numbers, reals, np.empty_like(self.knots), np.empty((MOST, MOST + 1))
 
-    def _follow(self, lacking: Floats, goal: Floats, memory: Any, beta: Floats) -> bool:
+    def _follow(self, lacking: Floats, goal: Floats, memory: Any, beta: Floats) -> int:
         return follow(
             *(self.S, self.count, self.place, self.known, lacking, self.beta, self.state),
             *(self.knots, goal, self.targets, SLACK * self.solver.tol, *memory, beta),
@@ -130,55 +138,84 @@ class Removal:
 
         `problems` are those without them; None if they differ in the box of the row alone.
         """
-        p, memory = self.problem, self._memory()
-        beta, done = np.empty((len(rows), len(self.beta))), np.zeros(len(rows), bool)
+        began, p, memory = perf_counter(), self.problem, self._memory()
+        beta, rounds = np.empty((len(rows), len(self.beta))), np.zeros(len(rows), int)
         goal, lacking = self.knots.copy(), np.zeros(p.n_groups)
         for k, row in enumerate(rows.tolist()):
             if problems is not None:
                 goal = staircase(problems[k], self.targets.shape[1] > 1)[0]
                 lacking = problems[k].sums - p.sums
             goal[row] = 0.0
-            done[k] = self._follow(lacking, goal, memory, beta[k])
+            rounds[k] = self._follow(lacking, goal, memory, beta[k])
             goal[row] = self.knots[row]
         with one_blas_thread():
             f = beta @ self.K
-        return [
-            self._judged(int(row), beta[k], f[k], None if problems is None else problems[k])
-            if done[k]
-            else self._solved(int(row), None if problems is None else problems[k])
-            for k, row in enumerate(rows)
-        ]
+        seconds = (perf_counter() - began) / len(rows)
+        space = np.empty((4, p.size)), np.empty((SIDES, max(p.n_groups, 1)))
+        found = []
+        for k, row in enumerate(rows.tolist()):
+            q = p if problems is None else problems[k]
+            proved = self._values(row, q, beta[k], f[k], space)
+            if rounds[k] and self.solver.criterion.of(proved) <= self.solver.tol:
+                proof = Certificate.made(proved, Status.CONVERGED, int(rounds[k]), 0, seconds)
+                found.append(self._removed(row, space[0][0].copy(), proved.offsets, proof))
+            else:
+                found.append(self._solved(row, q))
+        return found
 
-    def _without(self, row: int, problem: DualProblem | None) -> DualProblem:
-        if problem is not None:
-            return problem
-        mine = self.problem.row_of(np.arange(self.problem.size)) == row
-        lower, upper = (np.where(mine, 0.0, b) for b in (self.problem.lower, self.problem.upper))
-        return replace(self.problem, lower=lower, upper=upper)
-
-    def _judged(self, row: int, beta: Floats, f: Floats, problem: DualProblem | None) -> Removed:
-        """The result of pivots if it is optimal, else that of the solver."""
-        p = self._without(row, problem)
-        beta = snapped(p, beta[self.unit])
-        gradient = f[self.unit] + p.linear
-        values = p.values(beta, gradient)
-        if self.solver.criterion.of(values) > self.solver.tol:
-            return self._solved(row, p)
-        solution = replace(
-            self.solution, beta=beta, gradient=gradient, values=values, status=Status.CONVERGED
+    def _values(
+        self, row: int, p: DualProblem, beta: Floats, f: Floats, space: tuple[Floats, Floats]
+    ) -> Values:
+        """Of the problem without a row, from β of the units and f = Kβ alone."""
+        slope, quadratic, loss, margin, violation = judge(
+            *(row, beta, f, self.unit, self._row, p.linear, p.lower, p.upper, p.group, p.sums),
+            *space,
         )
-        return self._removed(row, p, solution)
+        offsets = space[1][-1, : p.n_groups].copy()
+        return Values(-(quadratic + slope), primal_of(quadratic, loss, margin), violation, offsets)
 
-    def _solved(self, row: int, problem: DualProblem | None) -> Removed:
+    def _solved(self, row: int, p: DualProblem) -> Removed:
         """By the solver, from the full solution."""
-        p = self._without(row, problem)
-        start = p.feasible(self.solution.beta)
-        return self._removed(row, p, self.solver.solve(p, self.gram, start=start))
+        lower, upper = (np.where(self._row == row, 0.0, bound) for bound in (p.lower, p.upper))
+        p = replace(p, lower=lower, upper=upper)
+        solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
+        return self._removed(row, solution.beta, solution.offsets, Certificate.of(solution))
 
-    def _removed(self, row: int, p: DualProblem, solution: Solution) -> Removed:
-        coef, offset = self.machine._decode(p.on_rows(solution.beta), solution.offsets)
-        decision = float(coef @ self.gram.K[row]) + offset
-        return Removed(decision, coef, offset, Certificate.of(solution))
+    def _removed(self, row: int, beta: Floats, offsets: Floats, proof: Certificate) -> Removed:
+        coef, offset = self.machine._decode(self.problem.on_rows(beta), offsets)
+        return Removed(float(coef @ self.gram.K[row]) + offset, coef, offset, proof)
+
+
+@compiled()
+def judge(
+    row: int,
+    beta: Floats,
+    f: Floats,
+    unit: Numbers,
+    rows: Numbers,
+    linear: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    sums: Floats,
+    space: Floats,
+    sides: Floats,
+) -> tuple[float, float, float, float, float]:
+    """What the values of a problem without a row are made of; β of its variables is in `space`.
+
+    A variable that is at a bound but for rounding is there: b is that of the free ones.
+    """
+    own, gradient, low, high = space[0], space[1], space[2], space[3]
+    for v in range(len(linear)):
+        low[v], high[v] = lower[v], upper[v]
+        if rows[v] == row:
+            low[v] = high[v] = 0.0
+        near = SNAP * (high[v] - low[v])
+        own[v] = beta[unit[v]]
+        own[v] = low[v] if own[v] <= low[v] + near else own[v]
+        own[v] = high[v] if own[v] >= high[v] - near else own[v]
+        gradient[v] = f[unit[v]] + linear[v]
+    return parts_of_values(own, gradient, linear, low, high, group, sums, sides, sides[-1])
 
 
 def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
@@ -202,13 +239,6 @@ def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
     state = np.where(near > 0, state, 0)
     at = state % 2 == 0
     return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state
-
-
-def snapped(problem: DualProblem, beta: Floats) -> Floats:
-    """β with those at a bound that are there but for rounding: b is that of the free ones."""
-    near = SNAP * (problem.upper - problem.lower)
-    beta = np.where(beta - problem.lower <= near, problem.lower, beta)
-    return np.where(problem.upper - beta <= near, problem.upper, beta)
 
 
 def solved(

@@ -56,8 +56,10 @@ def follow(
     between: Floats,
     system: Floats,
     beta: Floats,
-) -> bool:
-    """β = the optimum as the knots move to `goal` and the sums grow by `lacking`; False if it fails.
+) -> int:
+    """β = the optimum as the knots move to `goal` and the sums grow by `lacking`.
+
+    Returns how often a system was solved; 0 if it failed.
 
     S is T but for the sign of −MC, in the order F, groups, B; the first `count` are F and groups.
     `place` is where each unit is in that order, `known` the left-hand side at the known optimum,
@@ -67,7 +69,7 @@ def follow(
     state, kept = numbers[0], numbers[1]
     for u in range(len(first)):
         kept[u] = first[u]
-    at, step = 0.0, 1.0
+    at, step, rounds = 0.0, 1.0, 0
     while at < 1:
         to = min(at + step, 1.0)
         for u in range(len(first)):
@@ -79,15 +81,17 @@ def follow(
         for g in range(len(lacking)):
             add(S, count, count - len(lacking) + g, to * lacking[g], reals[1])
         box = between, targets
-        if pivot(S, count, place, optimum, first, *box, slack, numbers, reals, system, beta):
+        did = pivot(S, count, place, optimum, first, *box, slack, numbers, reals, system, beta)
+        rounds += abs(did)
+        if did > 0:
             at, step = to, 2 * step
             for u in range(len(first)):
                 kept[u] = state[u]
         elif step <= SHORTEST:
-            return False
+            return 0
         else:
             step /= 2
-    return True
+    return rounds
 
 
 @inner(fastmath={"contract"})
@@ -104,10 +108,10 @@ def pivot(
     reals: Floats,
     system: Floats,
     beta: Floats,
-) -> bool:
-    """Bring every unit to its staircase: β and its state; False if that takes too many pivots.
+) -> int:
+    """Bring every unit to its staircase: β and its state.
 
-    A unit whose knots are all the same stays there.
+    Returns the rounds that it took, negative if it was given up. A unit whose knots are all the same stays there.
     """
     state, J = numbers[0], numbers[2]
     given, base, z = reals[0], reals[1], reals[2]
@@ -117,14 +121,14 @@ def pivot(
     for u in range(n):
         if knots[u, 0] == knots[u, -1]:
             state[u] = 0
-    for _ in range(ROUNDS):
+    for rounds in range(1, ROUNDS + 1):
         m = 0
         for u in range(n):
             k, free = place[u], state[u] % 2 == 1
             change = 0.0
             if free != (k < count):  # it has changed sides
                 if m == MOST:
-                    return False
+                    return -rounds
                 J[m] = u
                 m += 1
             elif free:
@@ -135,7 +139,7 @@ def pivot(
                 add(S, count, k, change - given[k], base)
                 given[k] = change
         if not solve(S, count, place, J, m, state, knots, targets, base, system):
-            return False
+            return -rounds
         for k in range(len(base)):
             z[k] = base[k]
         for i in range(m):
@@ -162,12 +166,12 @@ def pivot(
             state[u] += way
             wrong += way != 0
         if wrong == 0:
-            return True
+            return rounds
         patience = PATIENCE if wrong < fewest else patience - 1
         fewest = min(fewest, wrong)
         if patience < 0:
-            return False
-    return False
+            return -rounds
+    return -ROUNDS
 
 
 @inner(fastmath={"contract"})
