@@ -26,6 +26,7 @@ from maxmargin.solvers.dual.smo_block import smo_pairs
 
 SMALLEST, LARGEST = 384, 2048  # variables in a block: 384 fit into a core's cache
 ROOM = 1.5  # times the free variables: so many are in a block
+BAD = 0.1  # of the worst violation: who violates more is in the block, if there is room
 BISECTIONS = 12  # to find the least score of a block: the rest is drawn evenly
 
 pairs, add_rows = linked(smo_pairs), linked(weighted_rows)
@@ -55,9 +56,9 @@ class Workspace:
         """Minimise over β in place, with f = Kβ; returns the steps taken, `most` or more if all."""
         p = problem
         rows = np.arange(p.size) if p.rows is None else p.rows
-        box = p.linear, p.lower, p.upper
-        memory = self.score, self.chosen, self.point, self.reals, self.place, self.group, self.K
-        return descend(K, rows, *box, beta, f, *memory, aim, most)
+        place, group, block = self.place, self.group, self.K
+        box, memory = (p.linear, p.lower, p.upper), (self.score, self.chosen, self.point)
+        return descend(K, rows, *box, beta, f, *memory, self.reals, place, group, block, aim, most)
 
 
 @compiled(fastmath={"contract"})
@@ -85,7 +86,10 @@ def descend(
         violation, middle, free = survey(rows, linear, lower, upper, beta, f, score)
         if violation <= aim:
             break
-        size = min(max(SMALLEST, int(ROOM * free)), len(place))
+        bad = 0
+        for v in range(len(score)):
+            bad += score[v] > BAD * violation
+        size = min(max(SMALLEST, int(ROOM * free), free + bad), len(place))
         m, outside = choose(score, -violation, size, chosen[0])
         W, now, low, high = chosen[0][:m], point[0][:m], point[1][:m], point[2][:m]
         G, diagonal = reals[0][:m], reals[1][:m]

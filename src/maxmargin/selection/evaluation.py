@@ -1,8 +1,8 @@
 """Fit and score the cells of a search: one kernel matrix per γ, warm starts along C, threads.
 
 For each γ the matrix K is computed once. For each fold, each problem of the machine is solved for
-every C in rising order, from the solution of the C before, scaled by the ratio of the two: what is
-at its bound stays there. The decision values of the held-out rows are products with the same K.
+every C in rising order, from the solution of the C before (`fold_path`). The decision values of the
+held-out rows are products with the same K, which a machine of one problem has already.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.problem import Solution, Status
 from maxmargin.selection.cells import Cell, Fitted, fitted
-from maxmargin.selection.fold_path import FoldPath
+from maxmargin.selection.fold_path import FoldPath, of_rows
 from maxmargin.selection.grid import gamma_name, with_gamma
 from maxmargin.selection.matrices import Matrices, Parts, exponent_of
 from maxmargin.selection.progress import SearchBar
@@ -105,6 +105,7 @@ class Evaluation:
         self.machine, self.X, self.target, self.weights = machine, X, target, weights
         self.scores, self.clock, self.bar = scores, clock, bar
         self.threads = thread_count(n_jobs)
+        self.one = isinstance(target.splits[0].rows, slice) and len(target.splits) == 1
         self.gamma = gamma_name(machine)
         self._lock = Lock()
 
@@ -225,7 +226,7 @@ class Evaluation:
         solutions: list[list[Solution]] = [[] for _ in cells]
         for number in range(len(self.target.splits)):
             gram = parts.of(number)
-            path = FoldPath(gram, self.clock.stop.is_set)
+            path = FoldPath(gram, parts.room, self.clock.stop.is_set)
             for cell, problem, found in zip(cells, problems, solutions, strict=True):
                 solver = SupportVectors(gram.kernel).solver(cell.machine)
                 solver = replace(solver, max_time=self.clock.left(cell.machine.max_time))
@@ -235,26 +236,24 @@ class Evaluation:
                 if self.clock.over and solution.status is not Status.CONVERGED:
                     break
                 found.append(solution)
-        count = len(self.target.splits)
-        return [
-            (
-                cell,
-                fitted(
-                    cell.machine,
-                    self.target,
-                    found,
-                    [p.on_rows(s.beta) for p, s in zip(problem, found, strict=True)],
-                ),
-            )
-            for cell, problem, found in zip(cells, problems, solutions, strict=True)
-            if len(found) == count
-        ]
+        done = []
+        for cell, problem, found in zip(cells, problems, solutions, strict=True):
+            if len(found) == len(problem):
+                shapes = [p.on_rows(s.beta) for p, s in zip(problem, found, strict=True)]
+                each = fitted(cell.machine, self.target, found, shapes)
+                if self.one:  # its solver has computed Kβ of the rows held out, too
+                    f = of_rows(problem[0], found[0])
+                    each = replace(each, decisions=f[fold.test, None])
+                done.append((cell, each))
+        return done
 
     def _score(self, done: Sequence[tuple[Cell, Fitted]], fold: Fold, parts: Parts) -> None:
         if not done:
             return
-        coefs = [found.coef for _, found in done]
-        decided = self.target.decide(parts.gram, fold.test, coefs)
+        decided = [found.decisions for _, found in done]
+        if not self.one:
+            coefs = [found.coef for _, found in done]
+            decided = self.target.decide(parts.gram, fold.test, coefs)
         for (cell, found), values in zip(done, decided, strict=True):
             decisions = values + found.offsets
             try:

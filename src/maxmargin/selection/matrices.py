@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isqrt
 from threading import Lock
 
 import numpy as np
@@ -23,10 +24,13 @@ from maxmargin.hardware.simd import exp2
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import DotKernel, Form, Kernel
 from maxmargin.machines.multiclass import Split
+from maxmargin.selection.blocks import LARGEST
 
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.
 EXACT_ROWS = 2048
-CHUNK = 1 << 22  # entries computed in float64 at a time
+CHUNK = 1 << 20  # entries computed in float64 at a time: 8 MB
+FACE = 24  # bytes for each entry of a face: its matrix, a factor, and room for a part
+SHARE = 4  # a face of one in so many rows is worth more than t, which is quickly computed again
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,13 @@ def exponent_of(one: Kernel, two: Kernel) -> Exponent | None:
 
 
 class Parts:
-    """A matrix, and the matrices of the rows of each problem, made when first needed."""
+    """A matrix, and the matrices of the rows of each problem, made when first needed.
 
-    def __init__(self, gram: Gram, splits: Sequence[Split]) -> None:
-        self.gram, self._splits, self._lock = gram, splits, Lock()
+    `room` is that of `Matrices`.
+    """
+
+    def __init__(self, gram: Gram, splits: Sequence[Split], room: int) -> None:
+        self.gram, self.room, self._splits, self._lock = gram, room, splits, Lock()
         self._parts: dict[int, Gram] = {}
 
     def of(self, number: int) -> Gram:
@@ -81,6 +88,7 @@ class Matrices:
     ----------
     holds : whether a matrix fits into the budget; else its entries are computed when needed
     most : how many may be there at once
+    room : rows of a face at most, so that all threads together keep to the budget
     """
 
     def __init__(
@@ -100,10 +108,14 @@ class Matrices:
         size = np.dtype(self.dtype).itemsize
         parts = sum(len(each.signs) ** 2 for each in splits if not isinstance(each.rows, slice))
         one, budget = (self.n**2 + parts) * size, budget_of(cache_size)
-        beside = self.n**2 * size if exponent else 0
-        self._exponent = exponent if one + beside <= budget else None
+        rows = max(len(each.signs) for each in splits)
+        beside, blocks = self.n**2 * size if exponent else 0, threads * 4 * min(rows, LARGEST) ** 2
+        faces = threads * FACE * (rows // SHARE) ** 2
+        self._exponent = exponent if one + beside + blocks + faces <= budget else None
         self.holds = one <= budget
-        self.most = max(1, (budget - (beside if self._exponent else 0)) // one)
+        spare = budget - blocks - (beside if self._exponent else 0)
+        self.most = max(1, (spare - faces) // one)
+        self.room = isqrt(max(spare - min(self.most, threads) * one, 0) // (threads * FACE))
         self.budget = budget
         self._t: Entries | None = None
         self._made: dict[Hashable, Parts] = {}
@@ -113,7 +125,7 @@ class Matrices:
         """The matrix of a kernel: computed by all threads, while others that ask for it wait."""
         with self._lock:
             if key not in self._made:
-                self._made[key] = Parts(self._make(key), self.splits)
+                self._made[key] = Parts(self._make(key), self.splits, self.room)
             return self._made[key]
 
     def drop(self, key: Hashable) -> None:

@@ -104,9 +104,7 @@ class Removal:
         S[self.count :, : self.count] = MC.T
         S[self.count :, self.count :] = K[np.ix_(B, B)] - R
         self.S = S
-        given = np.concatenate(
-            [self.targets[F, self.state[F] // 2], p.sums, self.beta[B]]
-        )
+        given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums, self.beta[B]])
         self.known = S @ given
         self.known[: self.count] -= 2 * MC @ self.beta[B]  # the sign of −MC
 

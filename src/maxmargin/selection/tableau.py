@@ -7,8 +7,8 @@ classifier has the knots 0 and C and the target y; a regressor −C, 0, C and y 
 
 At the known optimum the units F are free, the others B at a knot, and
 
-    (β_F, b, q_B) = T (q_F, d, β_B),    T = [ M    −MC         ],    M = [ K_FF  Aᵀ ]⁻¹,  C = [ K_FB ]
-                                            [ CᵀM  K_BB − CᵀMC ]         [ A     0  ]         [ A_B  ]
+    (β_F, b, q_B) = T (q_F, d, β_B),  T = [ M    −MC         ],  M = [ K_FF  Aᵀ ]⁻¹,  C = [ K_FB ]
+                                          [ CᵀM  K_BB − CᵀMC ]       [ A     0  ]         [ A_B  ]
 
 d being the sums of the groups. What is on the right is given, what is on the left follows. Taking a
 row out changes one number on the right. If a β_F then leaves its piece of the staircase, or a q_B
@@ -24,8 +24,6 @@ machine learning, NIPS 13 (2000).
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled, inner
@@ -111,7 +109,8 @@ def pivot(
 ) -> int:
     """Bring every unit to its staircase: β and its state.
 
-    Returns the rounds that it took, negative if it was given up. A unit whose knots are all the same stays there.
+    Returns the rounds that it took, negative if it was given up. A unit whose knots are all the
+    same stays there.
     """
     state, J = numbers[0], numbers[2]
     given, base, z = reals[0], reals[1], reals[2]

@@ -29,7 +29,7 @@ from maxmargin.machines.svr import DualRegressor
 from maxmargin.machines.validation import class_numbers, class_weights
 from maxmargin.problem import DualProblem
 
-BLOCK = 1 << 22  # kernel entries that are used at a time for decision values: 32 MB
+BLOCK = 1 << 20  # kernel entries that are used at a time for decision values: 8 MB
 
 
 class Target(ABC):
