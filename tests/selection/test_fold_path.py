@@ -1,0 +1,75 @@
+"""Solutions along C on a held matrix are those of the solver itself, however they are found."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+
+from maxmargin.formulations import c_svc, epsilon_svr
+from maxmargin.gram.held import HeldGram
+from maxmargin.kernels import RBF
+from maxmargin.problem import Status
+from maxmargin.selection import fold_path
+from maxmargin.selection.fold_path import FoldPath, of_rows
+from maxmargin.selection.matrices import FACE, Matrices
+from maxmargin.solvers import BlockSMO
+
+X, Y = make_classification(150, 4, random_state=0, flip_y=0.2)
+SIGNS = 2.0 * Y - 1
+NUMBERS = make_regression(150, 4, noise=20, random_state=0)[1] / 100
+HELD_OUT = np.where(np.arange(150) % 5, 1.0, 0.0)
+CS = np.logspace(-2, 4, 5)
+CASES = {
+    "classes": lambda C: c_svc(SIGNS, C * HELD_OUT),
+    "numbers": lambda C: epsilon_svr(NUMBERS, C * HELD_OUT, 0.1),
+    "no offset": lambda C: c_svc(SIGNS, C * HELD_OUT, fit_intercept=False),
+    "no bound": lambda C: c_svc(SIGNS, np.where(HELD_OUT > 0, np.inf if C > 1 else C, 0.0)),
+}
+SMOOTH, ROUGH = 0.02, 20.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("gamma", [SMOOTH, ROUGH])
+@pytest.mark.parametrize("case", CASES)
+def test_every_C_has_the_optimum_of_a_fit_of_its_own(case, gamma, dtype):
+    if case == "no bound" and gamma == SMOOTH:
+        return  # these classes overlap: there is no hard margin
+    gram = HeldGram(RBF(gamma)(X, X).astype(dtype))
+    path, solver = FoldPath(gram), BlockSMO(tol=1e-5)
+    for C in CS:
+        problem = CASES[case](C)
+        ours, own = path.solve(problem, C, solver), solver.solve(problem, gram)
+        assert ours.status is Status.CONVERGED
+        assert ours.values.dual == pytest.approx(own.values.dual, rel=3e-5)
+        f = gram.K.astype(float) @ problem.on_rows(ours.beta)
+        assert of_rows(problem, ours) == pytest.approx(f, abs=1e-9 * np.abs(ours.beta).sum())
+        problem.check_feasible(ours.beta, "FoldPath")
+
+
+@pytest.mark.parametrize("room", [0, np.inf])
+def test_a_smooth_kernel_and_a_large_C_with_and_without_the_second_order(room, monkeypatch):
+    monkeypatch.setattr(fold_path, "BUDGET", 1)
+    gram = HeldGram(RBF(SMOOTH)(X, X))
+    solution = FoldPath(gram, room).solve(c_svc(SIGNS, 1e4 * HELD_OUT), 1e4, BlockSMO())
+    assert solution.status is Status.CONVERGED
+    assert max(solution.values.violation, solution.values.relative_gap) <= 1e-3
+
+
+def test_a_limit_of_steps_and_a_stop_are_kept():
+    gram, problem = HeldGram(RBF(SMOOTH)(X, X)), c_svc(SIGNS, 1e4 * HELD_OUT)
+    few = FoldPath(gram).solve(problem, 1e4, BlockSMO(max_iter=7))
+    assert (few.status, few.n_iter) == (Status.OUT_OF_ITERATIONS, 7)
+    stopped = FoldPath(gram, stop=lambda: True).solve(problem, 1e4, BlockSMO(tol=1e-9))
+    assert stopped.status is Status.INTERRUPTED
+
+
+@pytest.mark.parametrize("cache_size", [60, 200, 1000])
+def test_matrices_blocks_and_faces_are_within_the_budget(cache_size):
+    from maxmargin.machines.multiclass import OneFunction
+
+    n, threads = 3000, 2
+    splits = OneFunction().splits(np.zeros(n, int))
+    found = Matrices(
+        lambda _: RBF(1.0), lambda _: 1.0, None, np.zeros((n, 2)), splits, cache_size, threads
+    )
+    used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + FACE * found.room**2)
+    assert used <= cache_size * 2**20 or not found.room
