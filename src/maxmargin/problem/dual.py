@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, linked
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
@@ -142,6 +142,10 @@ class DualProblem:
                     f"{solver} changed a sum that is fixed: Σβ of group {g} is {part.sum():.6g} "
                     f"instead of {total:.6g}; move variables of a group in opposite directions"
                 )
+
+    def free(self, beta: Floats) -> Mask:
+        """Which variables are free: l < β < u."""
+        return (self.lower < beta) & (beta < self.upper)
 
     def objective(self, beta: Floats, gradient: Floats) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""

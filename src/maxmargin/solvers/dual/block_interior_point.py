@@ -2,27 +2,20 @@
 
 SMO takes ever more steps as C grows and the kernel gets smoother: a step sees a few entries of K,
 and a smooth kernel with wide bounds is an ill-conditioned valley. An interior point takes ten to
-twenty steps on any such problem, of m³/3 operations for m rows each, and then knows which variables
-are at a bound. So
+twenty steps on any such problem, of m³/3 operations for m variables each. So
 
-    W = all variables that might be free (all there are if little is known)
-    follow the interior point on the block W; as soon as its relative gap is a few percent
-        try the face that it suggests; if that is not right
-        V = the variables of W of which the last two points do not say for sure at which bound
-        repeat
-            the others at their bounds, follow the interior point on V, from where it is, until
-                Newton's method on the face it suggests finds the exact optimum over V
-            V = V and those of the others that now violate KKT
-        until nothing in W violates; or if V grows too large, go on with W
-    W = W and what violates outside of it; again, if there is anything
+    repeat
+        W = the free variables and about as many that violate KKT
+        if Newton's method on the face of the present β_W does not find the optimum over W
+            follow an interior point on the block W; as soon as its relative gap is a few percent
+                try Newton's method on the face that it suggests
+        G += K[:, W] Δβ_W
+    until nothing violates KKT
 
-Blocks V have hardly more rows than there are free variables, and cost little beside one iteration
-on W. Nothing rests on the guess: what was fixed by mistake comes back, or W is followed to its end.
-The result is exact: violations of 1e-8 where β is a million, as far as a gradient can be known.
-
-W begins with the free variables and those whose G + b is within `margin` times the worst violation
-of changing sign: a good start makes a small block. β is given to the state only when it is better
-than what is there: the dual never falls.
+These are the blocks of block SMO, solved exactly whatever C and K are: it is only the first block
+that has variables nobody knows anything of. Ten blocks or so are enough, and W is never much larger
+than the set of free variables, however many rows there are. The result is exact: violations of 1e-8
+where β is a million, as far as a gradient can be known. The dual rises with every block.
 """
 
 from __future__ import annotations
@@ -41,22 +34,25 @@ from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
 from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
-from maxmargin.solvers.dual.state import DualState, exact_gradient
+from maxmargin.solvers.dual.newton_system import rank_of
+from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
 
+FREE = 0.6  # share of free variables in a block
 NEAR = 3e-2  # relative gap from which on it is tried to tell which variables are at a bound
 SURE = 0.3  # of the shrinking of a multiplier: if the distance shrinks to less, it is at the bound
-SHARE = 0.8  # of all variables: if a block has more, it may as well have all
 PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.03  # of the smallest D: how far off K may be in a Newton system
-BLOCKS = 20  # most that are solved
+SMOOTH = 0.1  # of the rows: rank of a quarter of them up to which all variables are the first block
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
+LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
 Work = Generator[str | None, None, Result]  # yields after each iteration; returns what it found
@@ -64,13 +60,12 @@ Work = Generator[str | None, None, Result]  # yields after each iteration; retur
 
 @dataclass(frozen=True)
 class BlockInteriorPoint(Solver):
-    """Blocks of all variables that might be free, solved by an interior point and Newton's method.
+    """Blocks of free variables and violators, solved by an interior point and Newton's method.
 
     Parameters
     ----------
-    margin : float
-        A variable at its bound is in the first block if its G + b is within this many times the
-        worst violation of changing sign.
+    smallest : int
+        Variables of a block; it has more if there are many free ones.
 
     Examples
     --------
@@ -81,43 +76,42 @@ class BlockInteriorPoint(Solver):
     'converged'
     """
 
-    margin: float = 3.0
+    smallest: int = 1024
 
     def __post_init__(self) -> None:
-        require_positive(self, "margin")
+        require_positive(self, "smallest")
 
     def iterate(self, state: DualState) -> Moves:
-        p = state.problem
+        p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        beta, gradient = state.beta.copy(), state.gradient
-        W = self.first_block(state)
-        for _ in range(BLOCKS):
-            block, rest = block_of(p, state.gram, W, beta, gradient)
-            work = optimum(block, beta[W], EXACT * self.tol, rest)
-            beta[W] = yield from counted(state, work)
-            beta = p.feasible(beta)
-            gradient = exact_gradient(p, state.gram, beta)
-            if p.objective(beta, gradient) <= p.objective(state.beta, state.gradient):
-                state.settle(beta.copy(), gradient, "interior point")
-                state.exact = True
+        size = p.size if is_smooth(state) else self.size(state)
+        while True:
+            W, outside = working_set(state, size, FREE, rng)
+            block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
+            before, aim = state.beta[W], max(EXACT * state.aim, LOOSE * outside)
+            beta = yield from counted(state, optimum(block, before.copy(), aim, rest))
+            moved = beta != before
+            if not moved.any() or block.objective(beta) > block.objective(before):
+                return Ending(Status.STAGNATED, "rounding lets the interior point come no closer")
+            state.move_to(W[moved], beta[moved], "interior point", steps=0)
             yield
-            least = harmless(p, self.tol, abs(p.objective(beta, gradient)))
-            more = np.union1d(W, possibly_free(p, beta, gradient, -least))
-            if len(more) == len(W):
-                break
-            W = more
-        return Ending(Status.STAGNATED, "rounding lets the interior point come no closer")
+            size = self.size(state)
 
-    def first_block(self, state: DualState) -> Numbers:
-        """The variables that might be free."""
-        p, beta, gradient = state.problem, state.beta, state.gradient
-        return possibly_free(p, beta, gradient, self.margin * p.violation(beta, gradient))
+    def size(self, state: DualState) -> int:
+        """Variables of the next block: the matrix of their rows and its factor fit the budget."""
+        size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
+        most = max(2, isqrt(state.gram.budget // 24))
+        return min(max(self.smallest, size), most, state.problem.size)
 
 
-def most_rows(gram: Gram) -> int:
-    """So many that their matrix, its factor and a part of it are within the budget."""
-    return isqrt(gram.budget // 24)
+def is_smooth(state: DualState) -> bool:
+    """Whether a block of all variables has Newton systems of low rank."""
+    p, gram, rows = state.problem, state.gram, np.arange(0, state.gram.n, 4)
+    if len(rows) ** 2 * 16 * 24 > gram.budget or gram.n < 1000:
+        return False
+    coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
+    return rank_of(gram.square(rows), coarse) <= SMOOTH * gram.n
 
 
 def counted(state: DualState, work: Work[Floats]) -> Work[Floats]:
@@ -144,24 +138,18 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
     large β is. `rest` is what the other variables add to the dual.
     """
     p = block.problem
-
-    def dual(beta: Floats, gradient: Floats) -> float:
-        return rest - p.objective(beta, gradient)
-
-    scale = abs(dual(beta, block.gradient(beta)))
-    best, least = face_optimum(block, (beta, (p.lower < beta) & (beta < p.upper)), tol, scale)
-    yield None
-    if least <= tol and block.distance(best, abs(dual(best, block.gradient(best)))) <= tol:
-        return best
     start = block.start(float(np.abs(beta).max()) or np.inf)
-    least = last = tried = np.inf
-    # D of a variable in the middle of the widest box when the gap is NEAR, or what is about that.
-    middle = NEAR * scale / (p.size * float((p.upper - p.lower).max()) ** 2)
-    points = pairwise(chain([start], interior_points(block, start, COARSE * middle)))
+    scale = abs(rest - block.objective(beta))
+    best, least = face_optimum(block, (beta, p.free(beta)), tol, scale)
+    yield None
+    if least <= tol:
+        return best
+    last = tried = np.inf
+    points = pairwise(chain([start], interior_points(block, start, coarseness(p, scale))))
     for count, (before, point) in enumerate(points):
         yield None
         gap = gap_of(p, point.beta, point.gradient, point.offsets)
-        scale = abs(dual(point.beta, point.gradient))
+        scale = abs(rest - p.objective(point.beta, point.gradient))
         if gap <= min(NEAR * scale, AGAIN * tried):
             tried = gap
             found = [(best, least), face_optimum(block, face_of(block, point, before), tol, scale)]
@@ -169,7 +157,7 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
             if found[-1][1] > tol and 0 < len(unsure) <= PART * p.size:
                 found.append((yield from optimum_of_part(block, point, unsure, tol, scale)))
             inside = p.feasible(point.beta)  # where all multipliers are small, it violates little
-            found.append((inside, block.distance(inside, scale)))
+            found.append((inside, block.distance(inside, block.gradient(inside), scale)))
             best, least = min(found, key=lambda one: one[1])
             if least <= tol:
                 break
@@ -201,10 +189,10 @@ def optimum_of_part(
             if distance <= tol or k == ITERATIONS:
                 break
         repaired = p.feasible(beta)
-        distance = block.distance(repaired, scale)
+        gradient = block.gradient(repaired)
+        distance = block.distance(repaired, gradient, scale)
         if distance <= tol:
             break
-        gradient = block.gradient(repaired)
         wrong = max(least, WORST * p.violation(repaired, gradient))
         more = np.union1d(V, possibly_free(p, repaired, gradient, -wrong))
         if len(more) == len(V) or len(more) > min(GROWTH * len(V), PART * p.size):
@@ -229,6 +217,14 @@ def part_of(block: Block, V: Numbers, beta: Floats) -> Block:
     return Block(part, block.K[np.ix_(rows, rows)])
 
 
+def coarseness(p: DualProblem, scale: float) -> float:
+    """How far off K may be in Newton's systems until the gap is NEAR times `scale`.
+
+    COARSE times the D of a variable in the middle of the widest box by then, or about that.
+    """
+    return COARSE * NEAR * scale / (p.size * float((p.upper - p.lower).max()) ** 2)
+
+
 def block_of(
     p: DualProblem, gram: Gram, W: Numbers, beta: Floats, gradient: Floats
 ) -> tuple[Block, float]:
@@ -250,14 +246,7 @@ def block_of(
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:
-    """The variables that are free, or would be if the gradient were off by `margin`.
-
-    All of them if most are, or if one has no bound: it can go anywhere.
-    """
+    """The variables that are free, or would be if the gradient were off by `margin`."""
     force = gradient + (p.offsets(beta, gradient)[p.group] if p.n_groups else 0.0)
-    movable, inside = p.lower < p.upper, (p.lower < beta) & (beta < p.upper)
     rises, falls = (beta < p.upper) & (force < margin), (beta > p.lower) & (force > -margin)
-    chosen = movable & (inside | rises | falls)
-    unbounded = np.isinf(p.lower).any() or np.isinf(p.upper).any()
-    most = np.count_nonzero(chosen) > SHARE * np.count_nonzero(movable)
-    return np.flatnonzero(movable if unbounded or most else chosen)
+    return np.flatnonzero((p.lower < p.upper) & (p.free(beta) | rises | falls))

@@ -29,7 +29,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.arrays import Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
@@ -38,6 +38,7 @@ from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking
 from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves, State
 
@@ -137,7 +138,9 @@ class BlockSMO(Solver):
         while True:
             room = isqrt(state.gram.budget // 3 // np.dtype(state.dtype).itemsize)
             size = max(min(self.largest, room), 2)
-            W, outside = working_set(state, self.smallest, size, rng)
+            free = np.count_nonzero(problem.free(state.beta))
+            size = min(max(self.smallest, int(min(1.6 * free, max(MANY, free / FREE)))), size)
+            W, outside = working_set(state, size, FREE, rng)
             aim = 0.4 * state.aim
             if len(W) < problem.size:
                 # β_W changes again with the others: exactness beyond their violation is wasted.
@@ -167,49 +170,3 @@ class BlockSMO(Solver):
                 return None
             state.move_to(W[moved], beta[moved], steps=steps)
             yield
-
-
-def working_set(
-    state: DualState, smallest: int, largest: int, rng: np.random.Generator
-) -> tuple[Numbers, float]:
-    """The free variables, up to a share of the set, and violators that can rise or fall.
-
-    Also returns the worst violation of the others: −G − b if β can rise, G + b if it can fall.
-    """
-    problem, beta = state.problem, state.beta
-    can_rise, can_fall = beta < problem.upper, beta > problem.lower
-    free = np.flatnonzero(can_rise & can_fall)
-    size = min(1.6 * len(free), max(MANY, len(free) / FREE))
-    size = min(max(smallest, int(size)), largest, problem.size)
-    if size == problem.size:
-        return np.arange(size), 0.0
-    offsets = problem.offsets(beta, state.gradient)
-    residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
-    rise, fall = np.where(can_rise, -residual, 0.0), np.where(can_fall, residual, 0.0)
-    groups = range(max(problem.n_groups, 1))
-    chosen = np.zeros(problem.size, bool)
-    most_free = min(int(FREE * size), size - 2 * len(groups))  # leaves a violator of each side
-    chosen[most(np.abs(residual), free, most_free)] = True
-    each = (size - int(chosen.sum())) // (2 * len(groups))
-    for g in groups:
-        for violation, can_move in ((rise, can_rise), (fall, can_fall)):
-            candidates = np.flatnonzero(can_move & (problem.group == g) & ~chosen)
-            violations = violation[candidates]
-            bad = candidates[violations > 0.05 * violations.max(initial=0)]
-            if len(bad) > each:
-                some = rng.choice(bad, each, replace=False)
-                some[:1] = bad[violation[bad].argmax()]  # the worst pair is in the set
-                chosen[some] = True
-            else:
-                chosen[most(violation, candidates, each)] = True
-    W = np.flatnonzero(chosen)
-    others = np.maximum(rise, fall)
-    others[W] = 0.0
-    return W, float(others.max())
-
-
-def most(score: Floats, candidates: Numbers, count: int) -> Numbers:
-    """The `count` candidates with the largest score."""
-    if len(candidates) <= count:
-        return candidates
-    return candidates[np.argpartition(-score[candidates], count)[:count]]

@@ -58,7 +58,7 @@ def face_optimum(
     p, (beta, free) = block.problem, face
     slight = harmless(p, tol, scale)
     few = 4 + FEW * np.count_nonzero(free)
-    best, least = p.feasible(beta), np.inf
+    best, least, last = beta, np.inf, np.inf
     for _ in range(FACES):
         F = np.flatnonzero(free)
         beta[F] += face_step(block, F, beta)
@@ -66,20 +66,21 @@ def face_optimum(
         beta = np.clip(beta, p.lower, p.upper)
         if np.count_nonzero(outside) > few:
             break
-        if outside.any():
-            free &= ~outside
-            continue
         repaired = p.feasible(beta)
-        distance = block.distance(repaired, scale)
-        if not distance < least:
-            break
-        best, least = repaired, distance
         gradient = block.gradient(repaired)
+        distance = block.distance(repaired, gradient, scale)
+        if distance < least:
+            best, least = repaired, distance
+        if least <= tol or not (outside.any() or distance < last):
+            break
         force = gradient + (p.offsets(repaired, gradient)[p.group] if p.n_groups else 0.0)
         wrong = ((beta < p.upper) & (force < -slight)) | ((beta > p.lower) & (force > slight))
-        if least <= tol or np.count_nonzero(wrong & ~free) > few:
+        if outside.any():
+            free &= ~outside
+        elif np.count_nonzero(wrong & ~free) <= few:
+            free, last = free | wrong, distance
+        else:
             break
-        free |= wrong
     return best, least
 
 

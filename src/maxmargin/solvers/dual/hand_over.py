@@ -19,14 +19,15 @@ from math import prod
 
 import numpy as np
 
-from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, most_rows
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, possibly_free
 from maxmargin.solvers.dual.state import DualState
 
 # In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
 STEP = 50  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
-FACTORISATIONS = 15  # of all rows that might be free, each of m³/6
+FACTORISATIONS = 14  # of a block of m variables, each of m³/6
+ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 PART = 0.1  # of the work of the second-order method that SMO does at least
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
@@ -61,11 +62,10 @@ class Forecast:
         self.note(state)
         if len(self.done) < 3:
             return False
-        m = len(np.unique(state.problem.row_of(finish.first_block(state))))
-        support = np.count_nonzero(state.beta)
-        whole = FACTORISATIONS * m**3 / 6 + self.entry * (m**2 + 4 * state.gram.n * support)
-        if m > most_rows(state.gram):
-            return False
+        m = finish.size(state)
+        p, beta = state.problem, state.beta
+        blocks = ROUNDS * len(possibly_free(p, beta, state.gradient, -self.tol)) / m
+        whole = blocks * (FACTORISATIONS * m**3 / 6 + self.entry * m * (m + state.gram.n))
         if state.idle >= STALLED:
             return True
         return bool(self.done[-1] > PART * whole and self.left > whole)

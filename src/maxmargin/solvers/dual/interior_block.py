@@ -36,7 +36,7 @@ from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.newton_system import NewtonSystem, product
 
-CORRECTORS = 2  # Gondzio's, at most, for one factorisation
+CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 INSIDE = 0.1  # of the width of a box: how far inside it a start is
 SHORT = 0.995  # of the way to the boundary: how far a step goes
 LEAST = 1e-30  # of the first μ: what is less is nothing
@@ -88,9 +88,13 @@ class Block:
         )
         return values[self.rows] + self.problem.linear
 
-    def distance(self, beta: Floats, scale: float) -> float:
+    def objective(self, beta: Floats) -> float:
+        """½ βᵀEKEᵀβ + pᵀβ."""
+        return self.problem.objective(beta, self.gradient(beta))
+
+    def distance(self, beta: Floats, gradient: Floats, scale: float) -> float:
         """The larger of the violation of β and its gap over `scale`."""
-        p, gradient = self.problem, self.gradient(beta)
+        p = self.problem
         gap = gap_of(p, beta, gradient, p.offsets(beta, gradient))
         return max(p.violation(beta, gradient), gap / scale if scale else gap)
 

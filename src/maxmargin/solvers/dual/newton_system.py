@@ -166,8 +166,8 @@ def low_rank_factor(K: Floats, coarse: float) -> Floats | None:
     Cholesky's factorisation with pivots. A quarter of the rows tells at little cost whether it is
     worth while.
     """
-    n, some = len(K), np.asfortranarray(K[::4, ::4])
-    if not coarse or n < FEW or dpstrf(some, tol=coarse, lower=1)[2] > 0.8 * len(some):
+    n = len(K)
+    if not coarse or n < FEW or rank_of(K[::4, ::4], coarse) > 0.2 * n:
         return None
     factor, pivots, rank, _ = dpstrf(K.copy().T, tol=coarse, lower=1, overwrite_a=1)
     if rank > LOW * n:
@@ -175,6 +175,11 @@ def low_rank_factor(K: Floats, coarse: float) -> Floats | None:
     L = np.empty((n, rank))
     L[pivots - 1] = np.tril(factor[:, :rank])
     return L
+
+
+def rank_of(K: Floats, coarse: float) -> int:
+    """Of the L with K ≈ LLᵀ, no diagonal entry off by more than `coarse`."""
+    return int(dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2])
 
 
 def product(K: Floats, x: Floats) -> Floats:
