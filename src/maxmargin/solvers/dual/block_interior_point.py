@@ -47,11 +47,12 @@ PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.03  # of the smallest D: how far off K may be in a Newton system
-SMOOTH = 0.1  # of the rows: rank of a quarter of them up to which all variables are the first block
+SMOOTH = 0.06  # of all rows: rank of a quarter of them up to which the first block has all
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
+ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -85,18 +86,42 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        size = p.size if is_smooth(state) else self.size(state)
+        most = p.size if is_smooth(state) else self.size(state)
         while True:
-            W, outside = working_set(state, size, FREE, rng)
+            W, outside = working_set(state, most, FREE, rng)
+            W = W[p.lower[W] < p.upper[W]]
             block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
-            before, aim = state.beta[W], max(EXACT * state.aim, LOOSE * outside)
-            beta = yield from counted(state, optimum(block, before.copy(), aim, rest))
-            moved = beta != before
-            if not moved.any() or block.objective(beta) > block.objective(before):
+            before, exact = state.beta[W], EXACT * self.tol
+            terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(before).sum() ** 2
+            highest = block.objective(before) + ROUNDING * terms
+            for aim in (max(exact, LOOSE * outside), exact):
+                beta = yield from counted(state, optimum(block, before.copy(), aim, rest))
+                moved = beta != before
+                if moved.any() and block.objective(beta) <= highest:
+                    break
+            else:
                 return Ending(Status.STAGNATED, "rounding lets the interior point come no closer")
             state.move_to(W[moved], beta[moved], "interior point", steps=0)
+            if outside <= exact:  # it may be the end: a sum of changes is not exact at β = 10¹²
+                state.refresh()
+                state.exact = True
             yield
-            size = self.size(state)
+            most = self.size(state)
+
+    def tries_face(self, state: DualState) -> bool:
+        """Whether the present free variables are right but for a few: then they are solved for."""
+        W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
+        W = W[state.problem.lower[W] < state.problem.upper[W]]
+        block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
+        beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
+        face = beta.copy(), block.problem.free(beta)
+        found, least = face_optimum(block, face, EXACT * self.tol, scale)
+        if least > EXACT * self.tol or block.objective(found) > block.objective(beta):
+            return False
+        moved, before, state.dtype = found != beta, state.dtype, np.float64
+        state.move_to(W[moved], found[moved], "face")
+        state.dtype = before
+        return True
 
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
@@ -138,7 +163,7 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
     large β is. `rest` is what the other variables add to the dual.
     """
     p = block.problem
-    start = block.start(float(np.abs(beta).max()) or np.inf)
+    start = block.start(beta)
     scale = abs(rest - block.objective(beta))
     best, least = face_optimum(block, (beta, p.free(beta)), tol, scale)
     yield None

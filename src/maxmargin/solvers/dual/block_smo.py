@@ -76,6 +76,9 @@ class BlockSMO(Solver):
         forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
         for pause in self._smo(state):
             yield pause
+            forecast.note(state)
+            if forecast.trusts_face(finish, state) and finish.tries_face(state):
+                yield
             if forecast.prefers(finish, state):
                 state.method = "second order"
                 yield from finish.iterate(state)

@@ -58,7 +58,7 @@ def face_optimum(
     p, (beta, free) = block.problem, face
     slight = harmless(p, tol, scale)
     few = 4 + FEW * np.count_nonzero(free)
-    best, least, last = beta, np.inf, np.inf
+    best, least, last = p.feasible(beta), np.inf, np.inf
     for _ in range(FACES):
         F = np.flatnonzero(free)
         beta[F] += face_step(block, F, beta)

@@ -23,11 +23,14 @@ from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, poss
 from maxmargin.solvers.dual.state import DualState
 
 # In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
-STEP = 50  # an SMO step, per variable of its block
+STEP = 15  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
-FACTORISATIONS = 14  # of a block of m variables, each of m³/6
+FACTORISATIONS, PASSES = 20, 3400  # for a block of m variables, of m³/6 and of m²
 ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
+TRIAL = 10  # factorisations over the free variables that SMO's work is worth between two trials
+SETTLED = 0.1  # of the free variables: if fewer come and go in a block
+SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
 PART = 0.1  # of the work of the second-order method that SMO does at least
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
@@ -41,6 +44,7 @@ class Forecast:
         columns = 0 if state.gram.kernel.precomputed else prod(state.gram.X.shape[1:])
         self.entry = ENTRY + COLUMN * columns
         self.done, self.far = [0.0], [np.inf]
+        self.tried, self.free = 0.0, np.empty(0, bool)
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
@@ -52,6 +56,8 @@ class Forecast:
     @property
     def left(self) -> float:
         """The work that SMO still has to do."""
+        if len(self.done) < 3:
+            return np.inf
         half = max(1, int(np.searchsorted(self.done, self.done[-1] / 2)))
         half = min(half, len(self.done) - 2)
         fall, work = self.far[half] - self.far[-1], self.done[-1] - self.done[half]
@@ -59,13 +65,24 @@ class Forecast:
 
     def prefers(self, finish: BlockInteriorPoint, state: DualState) -> bool:
         """Whether the second-order method is predicted to be faster from here on."""
-        self.note(state)
         if len(self.done) < 3:
             return False
         m = finish.size(state)
-        p, beta = state.problem, state.beta
-        blocks = ROUNDS * len(possibly_free(p, beta, state.gradient, -self.tol)) / m
-        whole = blocks * (FACTORISATIONS * m**3 / 6 + self.entry * m * (m + state.gram.n))
+        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
+        blocks = 1 + ROUNDS * moving / m
+        block = FACTORISATIONS * m**3 / 6 + PASSES * m**2 + self.entry * m * (m + state.gram.n)
+        whole = blocks * block
         if state.idle >= STALLED:
             return True
-        return bool(self.done[-1] > PART * whole and self.left > whole)
+        return bool(self.done[-1] > PART * whole and SLOWER * self.left > whole)
+
+    def trusts_face(self, finish: BlockInteriorPoint, state: DualState) -> bool:
+        """Whether the free variables have settled, and to solve for them is little work by now."""
+        before, self.free = self.free, state.problem.free(state.beta)
+        count = np.count_nonzero(self.free)
+        work = TRIAL * (count**3 / 6 + 5 * self.entry * finish.size(state) ** 2)
+        if self.done[-1] - self.tried < work or self.left < work or len(before) < len(self.free):
+            return False
+        settled = np.count_nonzero(before != self.free) <= SETTLED * count
+        self.tried = self.done[-1] if settled else self.tried
+        return bool(settled)

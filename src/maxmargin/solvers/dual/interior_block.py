@@ -103,18 +103,18 @@ class Block:
         p = self.problem
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
-    def start(self, reach: float = np.inf) -> Point:
-        """A tenth of the box inside, multipliers that fit the gradient there.
+    def start(self, beta: Floats) -> Point:
+        """β a tenth of the box inside, or of its largest; multipliers that fit the gradient there.
 
-        `reach` is about how large β is, if it is known: of a box that is wider, it takes the place.
+        What is feasible stays so but for that.
         """
         p, largest = self.problem, float(np.abs(self.problem.linear).max())
         scale = (largest or 1.0) / float(np.diagonal(self.K).mean() or 1.0)
         has_lower, has_upper = np.isfinite(p.lower), np.isfinite(p.upper)
         low = np.where(has_lower, p.lower, np.where(has_upper, p.upper, 0.0) - scale)
         high = np.where(has_upper, p.upper, low + scale)
-        margin = INSIDE * np.minimum(high - low, reach)
-        beta = np.clip(p.feasible(), low + margin, high - margin)
+        margin = INSIDE * np.minimum(high - low, float(np.abs(beta).max()) or np.inf)
+        beta = np.clip(beta, low + margin, high - margin)
         gradient = self.gradient(beta)
         offsets = np.array([-np.median(gradient[p.group == g]) for g in range(p.n_groups)])
         force = gradient + self.members().T @ offsets
@@ -184,9 +184,10 @@ def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator
             return
         system.factorise(now.lower / here.below + now.upper / here.above)
         step = here.step((-products[0], -products[1]))
-        left = sum(map(np.sum, here.products(step, here.length(step)))) / here.count
+        t = here.length(step)
+        left = sum(map(np.sum, here.products(step, t))) / here.count
         target = mu * (left / mu) ** 3
-        x, _, v, w = step
+        x, _, v, w = (t * part for part in step)  # the error of the part that can be gone
         change = here.only((target - products[0] - x * v, target - products[1] + x * w))
         step = here.step(change)
         t = here.length(step)

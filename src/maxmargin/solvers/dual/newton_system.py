@@ -48,7 +48,7 @@ class NewtonSystem:
 
     def __init__(self, K: Floats, rows: Numbers, A: Floats, coarse: float) -> None:
         self.K, self.rows, self.A, self.coarse = K, rows, A, coarse
-        self.shared = len(rows) > len(K)
+        self.shared = not np.array_equal(rows, np.arange(len(K)))
         self.diagonal = np.diagonal(K).copy()
         self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
         self.L = low_rank_factor(K, coarse)
