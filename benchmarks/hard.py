@@ -3,6 +3,7 @@
     python -m benchmarks.hard                                  # everything, hours
     python -m benchmarks.hard --data covtype a9a --peers maxmargin
     python -m benchmarks.hard --step 2 --peers intelex         # every second C and γ
+    python -m benchmarks.hard --C 1e4 1e6 --gamma 0.1          # these alone
     python -m benchmarks.hard --report                         # only HARD.md and hard.png
 
 C runs from 1e-2 to 1e6 and γ from 1e-3 to 1e2 in units of 1/(columns · variance), by decades. Every
@@ -69,6 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hard", description=__doc__)
     parser.add_argument("--data", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--peers", nargs="+", choices=[p.name for p in PEERS])
+    parser.add_argument("--C", nargs="+", type=float, choices=COSTS, default=COSTS)
+    parser.add_argument("--gamma", nargs="+", type=float, choices=GAMMAS, default=GAMMAS)
     parser.add_argument("--step", type=int, default=1, help="every so many decades of C and γ")
     parser.add_argument("--report", action="store_true", help="only write the report")
     parser.add_argument("--again", action="store_true", help="measure what is there already")
@@ -88,8 +91,8 @@ def measure(peer: Peer, data: str, options, cells: dict) -> None:
     """All cells of one library on one data set that are not there yet."""
     X = load(SETS[data].data, SETS[data].n).X
     unit, worker = 1 / (X.shape[1] * X.var()), None
-    for C in COSTS[:: options.step]:
-        for gamma in GAMMAS[:: options.step]:
+    for C in options.C[:: options.step]:
+        for gamma in options.gamma[:: options.step]:
             cell = Cell(data, peer.name, C, gamma, "")
             if cell.key in cells and not options.again:
                 continue
