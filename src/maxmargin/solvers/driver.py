@@ -94,7 +94,7 @@ class Run:
 
     def _climb(self) -> Ending:
         solver, state = self.solver, self.state
-        best, lowest, steps = -np.inf, np.inf, state.steps
+        best, lowest, steps, method = -np.inf, np.inf, state.steps, state.method
         moves = solver.iterate(state)
         began = state.steps
         while True:
@@ -110,6 +110,8 @@ class Run:
                 return STOPPED
             if (ending := state.limit()) is not None:
                 return ending
+            if state.method != method:  # which may compute the dual more exactly: a fall is no fall
+                best, lowest, method = -np.inf, np.inf, state.method
             if state.steps > steps:
                 dual_rose = now.objective > best + 1e-15 * abs(best)
                 state.idle = 0 if dual_rose or now.distance < lowest else state.idle + 1

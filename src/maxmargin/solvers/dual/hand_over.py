@@ -6,10 +6,12 @@ is. So, after each block,
 
     far   = log(violation / tol) + log(relative gap / tol): often the one falls, then the other
     left  = far / (fall of far per operation, over the later half)
-    whole = the operations of some Cholesky factorisations over all that might be free
+    whole = the operations of the second-order method: Cholesky factorisations of its blocks, more
+            blocks the more variables are free or violate KKT
 
-and SMO hands over where left > whole, once it has done a part of that work itself: then the two
-together never take much longer than the faster one alone. All this is counted, not timed, so that
+and SMO hands over where 3 left > whole (it gets ever slower), once it has done a part of that work
+itself: then the two together never take much longer than the faster one alone. And where the free
+variables have settled, they are solved for now and then: they may be the right ones. All this is counted, not timed, so that
 a fit is the same on a busy machine and on an idle one.
 """
 
