@@ -29,7 +29,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
-from maxmargin.hardware.arrays import Numbers
+from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem

@@ -11,8 +11,8 @@ is. So, after each block,
 
 and SMO hands over where 3 left > whole (it gets ever slower), once it has done a part of that work
 itself: then the two together never take much longer than the faster one alone. And where the free
-variables have settled, they are solved for now and then: they may be the right ones. All this is counted, not timed, so that
-a fit is the same on a busy machine and on an idle one.
+variables have settled, they are solved for now and then: they may be the right ones. All
+this is counted, not timed, so that a fit is the same on a busy machine and on an idle one.
 """
 
 from __future__ import annotations
