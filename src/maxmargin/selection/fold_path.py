@@ -37,6 +37,7 @@ from maxmargin.solvers.progress import HISTORY
 BUDGET = 50  # steps of SMO for each variable of a face: they cost about as much as the face does
 FEW = 100  # free variables that are reckoned with at least
 NEAR = 0.5  # violation up to which the face may be right
+REACH = 3.0  # times the worst violation: variables with G + b within it may become free
 WHOLE = 20  # an interior point over m rows costs as much as m³/20 steps of SMO on one
 EXACT = 0.4  # of tol: how exactly a face is solved
 
@@ -123,7 +124,7 @@ class FoldPath:
                     self._try_face(p, beta, f, rows, solver.tol)
                 finish = BlockInteriorPoint(solver.tol, max_time=solver.max_time)
                 finish = replace(finish, criterion=solver.criterion)
-                margin = finish.margin * values.violation
+                margin = REACH * values.violation
                 m = len(np.unique(rows[possibly_free(p, beta, f[rows] + p.linear, margin)]))
                 whole = m**3 / (WHOLE * min(LARGEST, free))
                 if m <= self.room and steps - before > whole:
