@@ -60,6 +60,7 @@ ESTIMATORS = [
 # only.
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("default:the kernel is indefinite")
+@pytest.mark.filterwarnings("default:the precomputed kernel is not symmetric")
 @pytest.mark.filterwarnings("default:there is no margin")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_every_check_passes(estimator):

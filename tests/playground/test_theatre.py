@@ -94,13 +94,13 @@ def test_stepping_shows_the_pair_and_its_sentence(open_page):
     expected = frames("maximal-violating-pair", Settings(), most=8)
     for frame in expected[1:]:
         page.steps()
+        page.settle()
         assert page.sentence() == frame["sentence"]
         numbers = page.certificate()
         assert numbers["primal"] == frame["primal"]
         assert numbers["dual"] == frame["objective"]
         assert numbers["gap"] == frame["gap"]
         assert numbers["kkt_violation"] == frame["violation"]
-        page.settle()
         chosen = page.page.evaluate(
             "() => [...document.querySelectorAll('.plane:first-child .dot')]"
             ".flatMap((dot, i) => dot.classList.contains('chosen') ? [i] : [])"

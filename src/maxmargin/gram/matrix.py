@@ -209,7 +209,8 @@ class Gram:
         j, coef = np.asarray(j), np.asarray(coef, np.float64)
         values: Floats
         if self.matrix is not None:
-            values = np.bincount(j, coef, self.n).astype(float, copy=False) @ self.matrix
+            with np.errstate(invalid="ignore"):  # of a dual without bound, β is infinite
+                values = np.bincount(j, coef, self.n).astype(float, copy=False) @ self.matrix
         elif self._held is not None and self._held.dtype == dtype:
             values = np.zeros(self.n)
             add_rows(self._held, j, coef.astype(dtype), values, self.threads)

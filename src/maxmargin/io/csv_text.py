@@ -79,7 +79,7 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
         convert = reader.ConvertOptions(
             column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
         )
-        return reader.read_csv(pa.BufferReader(data), read, parse, convert)
+        return reader.read_csv(_stream(data), read, parse, convert)
 
     sample = source.data[:SAMPLE]
     if len(sample) == SAMPLE:
@@ -100,6 +100,21 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
         if numbers is not None:
             return numbers
     return table(source.data, types)
+
+
+def _stream(data: Bytes) -> pa.BufferReader:
+    """What Arrow's threads read; of a few bytes a copy of its own.
+
+    A thread that lets go of a Python object while the interpreter ends aborts the process: after an
+    error in a small file that end is near.
+    """
+    import pyarrow as pa
+
+    if len(data) > SAMPLE:
+        return pa.BufferReader(data)
+    own = pa.BufferOutputStream()
+    own.write(data[:])
+    return pa.BufferReader(own.getvalue())
 
 
 def _numbers(source: Source, layout: Layout) -> pa.Table | None:

@@ -8,8 +8,8 @@ may end it; if that face is not the right one, SMO goes on, and tries again late
 worked as long as an interior point would on all that may be free, that is what solves the problem.
 All this is counted, not timed.
 
-A problem of another kind (no offset, an infinite bound, K not in memory, another solver) is solved
-by the machine's own solver, from the same start.
+A problem of another kind (no offset, an infinite bound, few rows, K not in memory, another solver)
+is solved by the machine's own solver, from the same start.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from maxmargin.gram import Gram
+from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
@@ -66,7 +67,8 @@ class FoldPath:
         K, p = self.gram.matrix, problem
         finite = np.isfinite(p.lower).all() and np.isfinite(p.upper).all()
         balanced = p.n_groups == 1 and not p.sums.any()
-        if K is not None and type(solver) is BlockSMO and finite and balanced:
+        large = self.gram.n > HELD_ROWS  # of fewer rows the machine's solver finds the last digits
+        if K is not None and type(solver) is BlockSMO and finite and balanced and large:
             solution = self._in_blocks(K, problem, beta, f, solver)
         else:
             solution = self._by(solver, problem, beta)

@@ -47,8 +47,10 @@ class DualState(State[DualProblem, Gram]):
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
         self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
-        if np.count_nonzero(self.beta):
+        if start is not None and np.count_nonzero(self.beta):
             self._compute_gradient()
+        elif np.count_nonzero(self.beta):  # the sums ask for it: nothing is to be computed twice
+            self.refresh()
         self.offsets = problem.offsets(self.beta, self.gradient)
         # Where p = 0 the objective is ½‖w‖² alone, which may vanish: it is compared with what it
         # were if all φ(x_i) had one direction.
