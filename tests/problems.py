@@ -191,6 +191,11 @@ def rows_of_zeros():
     return c_svc(np.array([1, 1, -1]), 1.0), Linear(), np.zeros((3, 2))
 
 
+def rows_of_zeros_without_offset():
+    """All at their bounds after a step each: then nothing is left to move."""
+    return c_svc(np.array([1, 1, -1]), 1.0, fit_intercept=False), Linear(), np.zeros((3, 2))
+
+
 def hard_margin():
     X, y = blobs(spread=0.5)
     return c_svc(y, np.inf), Linear(), X
@@ -239,6 +244,7 @@ PROBLEMS: dict[str, Case] = {
     "precomputed": Case(precomputed),
     "sparse": Case(sparse_rows),
     "rows of zeros": Case(rows_of_zeros),
+    "rows of zeros without offset": Case(rows_of_zeros_without_offset),
     "hard margin": Case(hard_margin),
     "no offset": Case(no_offset),
     "regressor": Case(regressor),

@@ -82,6 +82,8 @@ def smo_shrinking(
     taken, bounds = 0, (lower, upper, group)
     while True:
         W = in_play(gradient, beta, *bounds, n_groups)
+        if not len(W):
+            return taken
         if len(W) < SHRUNK * len(beta):
             part, box = beta[W], (lower[W], upper[W], group[W])
             rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
