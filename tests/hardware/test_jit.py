@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import maxmargin
-from maxmargin.hardware import jit
+from maxmargin.hardware import announcement
 
 PACKAGE = Path(maxmargin.__file__).parent
 NOWHERE = "/dev/null"  # a home in which nobody, root included, can make a directory
@@ -29,11 +29,11 @@ for each in caught:
 """
 
 
-def run(package, home, **variables):
+def run(package, home, before="", **variables):
     """What the program prints with the package from here, in an environment of its own."""
     own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", before + PROGRAM],
         env={**own, "PYTHONPATH": str(package), **variables},
         capture_output=True,
         text=True,
@@ -79,6 +79,20 @@ def test_from_a_zip(tmp_path):
     assert list((tmp_path / "cache").rglob("*.nbc"))
 
 
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        "import numba.core.compiler_machinery as part; del part.register_pass",
+        "import numba.core, sys; del numba.core.event; sys.modules['numba.core.event'] = None",
+    ],
+)
+def test_a_numba_without_the_classes_that_are_changed_compiles_as_it_is(lacking, tmp_path):
+    (warned,) = run(PACKAGE.parent, NOWHERE, f"{lacking}\n", NUMBA_CACHE_DIR=str(tmp_path))
+    assert warned.startswith("RuntimeWarning numba")
+    assert "is not one that maxmargin knows" in warned
+    assert list(tmp_path.rglob("*.nbc"))
+
+
 class Compiling:
     """numba's event that a function is being compiled."""
 
@@ -89,9 +103,9 @@ class Compiling:
 
 @pytest.fixture
 def clock(monkeypatch):
-    """What `jit` takes for the time: a list whose last entry is now."""
+    """What `announcement` takes for the time: a list whose last entry is now."""
     times = [0.0]
-    monkeypatch.setattr(jit, "perf_counter", lambda: times[-1])
+    monkeypatch.setattr(announcement, "perf_counter", lambda: times[-1])
     return times
 
 
@@ -109,7 +123,7 @@ def compile_for(clock, listener, seconds, module="maxmargin.gram.dense_tile"):
 
 def test_compiling_for_long_is_said_once_on_a_terminal(clock, monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    listener = jit.Announcement()
+    listener = announcement.Announcement()
     compile_for(clock, listener, 0.4)
     compile_for(clock, listener, 0.4)
     assert capsys.readouterr().err == ""
@@ -120,7 +134,7 @@ def test_compiling_for_long_is_said_once_on_a_terminal(clock, monkeypatch, capsy
 
 def test_where_there_is_no_terminal_it_is_logged(clock, capsys, caplog):
     caplog.set_level("INFO", "maxmargin")
-    listener = jit.Announcement()
+    listener = announcement.Announcement()
     compile_for(clock, listener, 3.0, "my_own_kernels")
     assert not caplog.messages
     compile_for(clock, listener, 3.0)
@@ -131,8 +145,8 @@ def test_where_there_is_no_terminal_it_is_logged(clock, capsys, caplog):
 
 def test_what_is_in_the_cache_is_not_announced(tmp_path):
     program = "import logging\nlogging.basicConfig(level='INFO')\n"
-    program += "from maxmargin import SVC\nimport maxmargin.hardware.jit as jit\n"
-    program += "jit.LONG = 0.0\nSVC().fit([[0.0], [1.0]], [0, 1])"
+    program += "from maxmargin import SVC\nimport maxmargin.hardware.announcement as said\n"
+    program += "said.LONG = 0.0\nSVC().fit([[0.0], [1.0]], [0, 1])"
     own = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     said = [
         subprocess.run(
