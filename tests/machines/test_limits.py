@@ -1,10 +1,11 @@
 """Ctrl-C and limits leave a usable model that says how far it is from optimal."""
 
+import re
 import signal
 import subprocess
 import sys
 import textwrap
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.problem import Status
+from maxmargin.problem import Ending, Status
 from maxmargin.solvers import SGD, BlockSMO
 
 X, y = make_classification(
@@ -292,11 +293,35 @@ def test_the_warning_says_what_the_model_is_worth():
 
 
 @pytest.mark.small
+@pytest.mark.parametrize(
+    ("machine", "milder"),
+    [(SVC(), "lower C"), (NuSVC(nu=0.3), "raise nu"), (OneClassSVM(), "lower nu")],
+    ids=str,
+)
+def test_advice_names_a_parameter_that_the_machine_has(machine, milder):
+    with pytest.warns(ConvergenceWarning, match=f"ranges, or {milder}."):
+        clone(machine).set_params(max_iter=1).fit(X, y)
+    assert milder.split()[1] in machine.get_params()
+
+
+@pytest.mark.small
+def test_the_seconds_of_the_warning_are_those_of_the_whole_fit(monkeypatch):
+    """A stage of many has only its share of `max_time`. This clock goes on when it is looked at."""
+    clock = count(0.0, 0.1)
+    monkeypatch.setattr("maxmargin.machines.fit.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("maxmargin.solvers.state.perf_counter", lambda: next(clock))
+    with pytest.warns(ConvergenceWarning, match=r"out of time \(\d") as caught:
+        SVC(probability=True, C=1000, max_time=2).fit(X[y < 2], y[y < 2])
+    seconds = float(re.search(r"out of time \((\S+) s passed", str(caught[0].message))[1])
+    assert seconds > 1
+
+
+@pytest.mark.small
 @pytest.mark.parametrize("machine", [LinearSVC, LinearSVR])
 def test_a_linear_machine_is_not_told_to_start_warm(machine):
     solver = machine()._solver()
-    assert all("warm_start" not in solver.advice(status) for status in Status)
-    assert "rounding" not in SGD().advice(Status.STAGNATED)
+    assert all("warm_start" not in solver.advice(Ending(status, "")) for status in Status)
+    assert "rounding" not in SGD().advice(Ending(Status.STAGNATED, ""))
 
 
 def test_what_cannot_learn_online_names_what_can():

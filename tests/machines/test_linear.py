@@ -103,7 +103,7 @@ def test_many_digits_at_a_large_C(cancer, C, fit_intercept):
 
 def test_the_warning_says_what_ended_the_fit(cancer):
     X, y = cancer
-    with pytest.warns(ConvergenceWarning, match=r"iterations \(3 passes over the data taken\)"):
+    with pytest.warns(ConvergenceWarning, match=r"iterations \(passes over the data taken: 3\)"):
         LinearSVC(solver="dual", tol=1e-9, max_iter=3).fit(X, y)
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 
 from maxmargin import SVC, LinearSVC, LinearSVR, l1_min_c
 from maxmargin.machines.progress import GapBar
-from maxmargin.problem import Status
+from maxmargin.problem import Ending, Status
 from maxmargin.solvers import SGD
 
 IRIS = load_iris(return_X_y=True)
@@ -227,7 +227,7 @@ def test_sgd_that_comes_no_closer_does_not_blame_rounding(cancer):
 
 @pytest.mark.small
 def test_an_interrupted_linear_machine_is_not_told_of_a_warm_start():
-    assert "warm_start" not in LinearSVC()._solver().advice(Status.INTERRUPTED)
+    assert "warm_start" not in LinearSVC()._solver().advice(Ending(Status.INTERRUPTED, ""))
     assert "warm_start" not in LinearSVC.__init__.__code__.co_varnames
 
 

@@ -12,7 +12,7 @@ from maxmargin.certificate import Certificate
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import Linear
-from maxmargin.problem import DualProblem, Interrupted, Status
+from maxmargin.problem import DualProblem, Ending, Interrupted, Status
 from maxmargin.solvers import (
     SOLVERS,
     Chunking,
@@ -301,8 +301,14 @@ def test_moving_variables_counts_as_a_step():
 
 
 def test_advice_fits_the_solver():
-    ended = Status.OUT_OF_ITERATIONS
-    assert SimplifiedSMO(max_passes=3).advice(ended).startswith("raise max_passes=3")
-    assert SimplifiedSMO(max_iter=5).advice(ended).startswith("raise max_iter")
-    assert RandomPairSMO(sweeps=7).advice(ended).startswith("raise sweeps=7")
-    assert RandomPairSMO().advice(Status.OUT_OF_TIME).startswith("raise max_time")
+    """By what ended it: also with max_iter given, simplified SMO may find no j."""
+    endings = {
+        "raise max_passes=1 ": SimplifiedSMO(max_passes=1, max_iter=10**6, tol=1e-9),
+        "raise max_iter, ": SimplifiedSMO(max_iter=5),
+        "raise sweeps=1 ": RandomPairSMO(sweeps=1, max_iter=10**6, tol=1e-9),
+        "lower movement=1e+09 ": RandomPairSMO(movement=1e9, tol=1e-9),
+        "raise max_time, ": RandomPairSMO(max_time=0),
+    }
+    for advice, solver in endings.items():
+        solution, _ = solve(solver)
+        assert solver.advice(Ending(solution.status, solution.why)).startswith(advice)

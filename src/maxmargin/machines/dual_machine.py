@@ -73,6 +73,7 @@ class DualMachine(KernelMachine):
     criterion: str = "both"
     warm_start: bool = False
     _takes_partitions: ClassVar[bool] = True
+    _milder: ClassVar[str] = "lower C"
 
     certificate_: Certificate
     certificates_: Sequence[Certificate]

@@ -40,7 +40,8 @@ class Fit:
 
     Parameters
     ----------
-    machine : the estimator, with `max_time`, `n_jobs`, `verbose` and callbacks
+    machine : the estimator, with `max_time`, `n_jobs`, `verbose` and callbacks; `_milder` says how
+        its problem is made easier
     X, y : what it is fitted on, for callbacks
     whole : the fit that this one is a part of; None for itself
     seconds : the most that it may take; None for the machine's `max_time`
@@ -234,12 +235,14 @@ class Fit:
 
     def _warn(self, ending: Ending) -> None:
         machine, proof, solver = self.machine, self.machine.certificate_, self.tasks[0].solver
+        timed_out = ending.status is Status.OUT_OF_TIME  # where a stage's own time tells little
+        why = f"{self.seconds:.3g} s passed" if timed_out else ending.why
         warn(
-            f"{type(machine).__name__} stopped: {proof.status.value} ({ending.why}). The KKT "
+            f"{type(machine).__name__} stopped: {proof.status.value} ({why}). The KKT "
             f"violation is {proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
             f"({proof.relative_gap:.2%} of the objective); tol={machine.tol:g} was asked of the "
             f"{solver.criterion.words}. {_worth(proof.relative_gap)}; to come closer, "
-            f"{solver.advice(proof.status)}.",
+            f"{solver.advice(ending, machine._milder)}.",
             ConvergenceWarning,
         )
 

@@ -56,6 +56,7 @@ class LinearMachine(SparseCoefMixin, CallbackSupportMixin, BaseEstimator):
         "random_state": ["random_state"],
         "solver": [StrOptions(set(LINEAR_SOLVERS)), HasMethods("solve")],
     }
+    _milder: ClassVar[str] = "lower C"
 
     coef_: Floats
     intercept_: Floats

@@ -62,6 +62,7 @@ class NuSVC(KernelClassifier):
         **KernelClassifier._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
+    _milder: ClassVar[str] = "raise nu"
 
     def __init__(
         self,

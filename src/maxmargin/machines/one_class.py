@@ -55,6 +55,7 @@ class OneClassSVM(OutlierMixin, DualMachine):
         **DualMachine._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
+    _milder: ClassVar[str] = "lower nu"
 
     def __init__(
         self,

@@ -16,8 +16,8 @@ class Status(Enum):
 
     Examples
     --------
-    >>> Status.OUT_OF_TIME.advice
-    'raise max_time, ...'
+    >>> Status.OUT_OF_TIME.advice(milder="raise nu")
+    'raise max_time, scale the data to similar ranges, or raise nu'
     """
 
     CONVERGED = "converged"
@@ -26,15 +26,14 @@ class Status(Enum):
     INTERRUPTED = "interrupted"
     STAGNATED = "stagnated"
 
-    @property
-    def advice(self) -> str:
-        """What to do about it."""
+    def advice(self, milder: str = "lower C") -> str:
+        """What to do about it; `milder` is how a machine's problem is made easier."""
         return {
             "converged": "nothing to do",
-            "out of iterations": "raise max_iter, scale the data to similar ranges, or lower C",
-            "out of time": "raise max_time, scale the data to similar ranges, or lower C",
+            "out of iterations": f"raise max_iter, scale the data to similar ranges, or {milder}",
+            "out of time": f"raise max_time, scale the data to similar ranges, or {milder}",
             "interrupted": "fit again, or with warm_start=True to continue from here",
-            "stagnated": "scale the data to similar ranges, lower C, or raise tol: rounding "
+            "stagnated": f"scale the data to similar ranges, {milder}, or raise tol: rounding "
             "errors are as large as the steps",
         }[self.value]
 

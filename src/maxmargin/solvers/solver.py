@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
-from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.problem import DualProblem, Ending, Solution
 from maxmargin.solvers.driver import Run
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.progress import Criterion, Observer
@@ -154,9 +154,9 @@ class Solver(ABC):
     def finish(self, state: Any) -> None:
         """Improve a converged state further."""
 
-    def advice(self, status: Status) -> str:
-        """What to do about an ending that is not convergence."""
-        return status.advice
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        """What to do about an ending that is not convergence; `milder` as in `Status.advice`."""
+        return ending.status.advice(milder)
 
     def check(self, problem: Any, gram: Any) -> None:
         """Raise if this solver cannot take the problem, naming one that can."""

@@ -118,7 +118,7 @@ class State(ABC, Generic[ProblemType, MatrixType]):
     def limit(self) -> Ending | None:
         """The ending by a limit that is reached, or None."""
         if self.steps >= self.most_steps:
-            return Ending(Status.OUT_OF_ITERATIONS, f"{self.steps:,.0f} {self.unit} taken")
+            return Ending(Status.OUT_OF_ITERATIONS, f"{self.unit} taken: {self.steps:,.0f}")
         if self.seconds >= self.most_seconds:
             return Ending(Status.OUT_OF_TIME, f"{self.seconds:.3g} s passed")
         return None

@@ -167,7 +167,7 @@ def test_every_ending_says_why():
     case = generated("hinge", 0)
     solution = DualCoordinateDescent(tol=1e-12, max_iter=1).solve(case.problem, case.matrix())
     assert solution.status is Status.OUT_OF_ITERATIONS
-    assert solution.why == "1 passes over the data taken"
+    assert solution.why == "passes over the data taken: 1"
 
 
 def test_sgd_with_a_rate_that_is_too_large_says_which_is_not():

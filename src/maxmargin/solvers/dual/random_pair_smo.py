@@ -84,10 +84,17 @@ class RandomPairSMO(Solver):
             if state.movement <= self.movement:
                 return Ending(Status.STAGNATED, f"a sweep moved β and b by {state.movement:.1g}")
             yield
+        return self._out_of_sweeps
+
+    @property
+    def _out_of_sweeps(self) -> Ending:
         return Ending(Status.OUT_OF_ITERATIONS, f"{self.sweeps} sweeps made")
 
-    def advice(self, status: Status) -> str:
-        """More sweeps, if they ran out."""
-        if status in (Status.OUT_OF_ITERATIONS, Status.STAGNATED):
-            return f"raise sweeps={self.sweeps} of RandomPairSMO, or take solver='second-order'"
-        return super().advice(status)
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        """More sweeps if they ran out, and smaller movements if they were too small to go on."""
+        other = "of RandomPairSMO, or take solver='second-order'"
+        if ending == self._out_of_sweeps:
+            return f"raise sweeps={self.sweeps} {other}"
+        if ending.status is Status.STAGNATED:
+            return f"lower movement={self.movement:g} {other}"
+        return super().advice(ending, milder)

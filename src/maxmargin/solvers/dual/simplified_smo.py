@@ -81,10 +81,15 @@ class SimplifiedSMO(Solver):
                         step_pair(state, i, j, why, smallest=self.smallest_step * width[i])
             passes = 0 if state.steps > before else passes + 1
             yield
-        return Ending(Status.OUT_OF_ITERATIONS, f"{self.max_passes} sweeps found no j that moves")
+        return self._gave_up
 
-    def advice(self, status: Status) -> str:
+    @property
+    def _gave_up(self) -> Ending:
+        why = f"{self.max_passes} sweeps found no j that moves"
+        return Ending(Status.OUT_OF_ITERATIONS, why)
+
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
         """More sweeps without a change, unless the steps themselves ran out."""
-        if status is Status.OUT_OF_ITERATIONS and self.max_iter < 0:
+        if ending == self._gave_up:
             return f"raise max_passes={self.max_passes} of SimplifiedSMO, or take solver='platt'"
-        return super().advice(status)
+        return super().advice(ending, milder)

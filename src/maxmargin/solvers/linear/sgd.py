@@ -26,7 +26,7 @@ import numpy as np
 
 from maxmargin.gram import DataMatrix
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.problem import LinearProblem, Status
+from maxmargin.problem import Ending, LinearProblem, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import LinearState
@@ -107,10 +107,10 @@ class SGD(LinearSolver):
     batch_size: int = 32
     learning_rate: float | None = None
 
-    def advice(self, status: Status) -> str:
-        if status is Status.STAGNATED:
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        if ending.status is Status.STAGNATED:
             return "take solver='auto', or raise tol: stochastic steps come no closer than this"
-        return super().advice(status)
+        return super().advice(ending, milder)
 
     def first_state(self, problem: LinearProblem, rows: DataMatrix) -> SGDState:
         """The state before the first step."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.gram import DataMatrix
 from maxmargin.hardware.arrays import Floats
-from maxmargin.problem import LinearProblem, Status
+from maxmargin.problem import Ending, LinearProblem, Status
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.state import SMALL, LinearState
 from maxmargin.solvers.progress import Criterion
@@ -62,8 +62,9 @@ class LinearSolver(Solver):
         if len(problem.y) != gram.n:
             raise ValueError(f"the problem has {len(problem.y)} targets but the data {gram.n} rows")
 
-    def advice(self, status: Status) -> str:
-        return "fit again" if status is Status.INTERRUPTED else super().advice(status)
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        interrupted = ending.status is Status.INTERRUPTED
+        return "fit again" if interrupted else super().advice(ending, milder)
 
     def finish(self, state: LinearState) -> None:
         """Solve for the free variables of a small problem, if that lowers its KKT violation."""
