@@ -11,6 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC
+from maxmargin.hardware.memory import SMALLEST, kept_memory, release_memory
 from naive_machines import binary_coefficients, kernel_matrix, pairs_of, svc_dual, svc_optimum
 from naive_machines import svc_primal as primal_of
 
@@ -126,3 +127,17 @@ def worst_violation(K, beta, sign, bound, fit_intercept):
     rise = minus_gradient[(sign != 0) & (beta < upper)].max()
     fall = minus_gradient[(sign != 0) & (beta > lower)].min()
     return max(rise - fall, 0.0) if fit_intercept else max(rise, -fall, 0.0)
+
+
+def test_many_classes_are_decided_in_memory_that_is_used_again():
+    """And what is returned has memory of its own: it keeps none of that."""
+    y = np.repeat(np.arange(40), 3)
+    X = np.random.default_rng(0).normal(size=(len(y), 4)) + y[:, None]
+    machine = SVC(decision_function_shape="ovo").fit(X, y)
+    alone = np.concatenate([machine.decision_function(row[None]) for row in X])
+    release_memory()
+    values = machine.decision_function(X)
+    assert values.nbytes > SMALLEST
+    assert kept_memory() > 0
+    assert values.flags.owndata
+    assert_allclose(values, alone, atol=1e-10)

@@ -16,6 +16,7 @@ from sklearn.utils.extmath import row_norms
 from maxmargin.gram.entries import TILE_ENTRIES
 from maxmargin.gram.layouts import Layout, layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
+from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import LANES, WIDE
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
@@ -77,7 +78,9 @@ class Cross:
         """
         parts = list(pairwise((0, self.Z.shape[0]) if ends is None else ends))
         n, m = X.shape[0], self.Z.shape[0]
-        products = (np.empty if m else np.zeros)((len(parts), len(coef), n))
+        # Many parts are added up and gone before the next rows come, which use their memory again.
+        empty = large_array if len(parts) > 1 else np.empty
+        products = (empty if m else np.zeros)((len(parts), len(coef), n), np.float64)
         if m and len(parts) == len(coef) == 1 and self.layout and not self._few(X):
             products[0, 0] = self._line(X, coef[0], dtype or _precision(self.kernel, X, self.Z))
         elif m:

@@ -178,7 +178,7 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         if len(self.classes_) == 2:
             return self._decisions(X)[:, 0]
         if self.decision_function_shape == "ovo" and self.multiclass == "ovo":
-            return self._decisions(X)
+            return self._decisions(X, of=np.array)  # the memory of the values is used again
         return self._decisions(X, of=self._scheme().confidence)
 
     @by_block

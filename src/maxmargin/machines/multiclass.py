@@ -20,6 +20,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.memory import large_array
 
 Products = Callable[[Floats, Numbers], Floats]
 
@@ -169,7 +170,8 @@ class OneVersusOne:
         if len(self.classes) == 2:
             return one_part(coef, ends, products)
         parts = products(coef, ends)
-        decisions = np.empty((len(self.classes) * (len(self.classes) - 1) // 2, parts.shape[2]))
+        pairs = len(self.classes) * (len(self.classes) - 1) // 2
+        decisions = large_array((pairs, parts.shape[2]), np.float64)
         add_sides(parts, decisions)
         return decisions.T
 
