@@ -76,6 +76,7 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     "svc ovo shape": (mm.SVC(decision_function_shape="ovo"), X, THREE),
     "svc calibrated": (mm.SVC(probability=True, random_state=0), X, TWO),
     "svc calibrated, three": (mm.SVC(probability=True, random_state=0), X, THREE),
+    "svc calibrated steeply": (mm.SVC(C=1e3, probability=True, random_state=0), X, TWO),
     "svc calibrated ovr": (mm.SVC(probability=True, random_state=0, multiclass="ovr"), X, THREE),
     "svc linear": (mm.SVC(kernel="linear"), X, THREE),
     "svc poly": (mm.SVC(kernel="poly", degree=2, coef0=1.0), X, THREE),
@@ -137,7 +138,7 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "scaled": (make_pipeline(StandardScaler(), mm.SVC()), X, THREE),
     "scaled and tuned": (
-        make_pipeline(StandardScaler(), mm.SVCCV(Cs=[1.0], gammas=2, cv=3)),
+        make_pipeline(StandardScaler(), mm.SVCCV(Cs=[1.0, 1e3], gammas=2, cv=3)),
         X,
         TWO,
     ),

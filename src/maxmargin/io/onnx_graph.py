@@ -1,8 +1,8 @@
 """A graph of ONNX operators in the making, and the operators of kernels.
 
 `graph("Mul", a, b)` adds a node and returns the name of its result; arrays among the arguments
-become constants, numbers in the precision of the graph. Nothing here imports `onnx`: the same nodes
-go into a model of our own (`to_onnx`) or into one that skl2onnx makes (`register_onnx`).
+become constants, real numbers in float64. Nothing here imports `onnx`: the same nodes go into a
+model of our own (`to_onnx`) or into one that skl2onnx makes (`register_onnx`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from maxmargin.kernels.formula import Tree, tree_of
 
 Value: TypeAlias = str  # the name of what a node gives, or of an input
 Argument: TypeAlias = str | float | Table
-OPSET, ML_OPSET = 18, 3
+OPSET = 18
+FLOAT, INT64, DOUBLE = 1, 7, 11  # ONNX's numbers of types
 
 
 class OnnxNode(NamedTuple):
@@ -28,7 +29,6 @@ class OnnxNode(NamedTuple):
     op: str
     inputs: list[Value]
     output: Value
-    domain: str
     attributes: dict[str, Any]
 
 
@@ -38,7 +38,8 @@ class Graph:
 
     Parameters
     ----------
-    dtype : np.float64 or np.float32, in which numbers are
+    dtype : np.float64 or np.float32, of the input and the outputs; what is between is float64, for
+        f = Σ β k + b loses up to Σ|β| times what its terms are rounded to
     prefix : of every name
     """
 
@@ -47,18 +48,18 @@ class Graph:
     nodes: list[OnnxNode] = field(default_factory=list)
     constants: dict[str, Table] = field(default_factory=dict)
 
-    def __call__(self, op: str, *inputs: Argument, domain: str = "", **attributes: Any) -> Value:
+    def __call__(self, op: str, *inputs: Argument, **attributes: Any) -> Value:
         """Add a node; the name of what it gives."""
         names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         output = f"{self.prefix}{op.lower()}_{len(self.nodes)}"
-        self.nodes.append(OnnxNode(op, names, output, domain, attributes))
+        self.nodes.append(OnnxNode(op, names, output, attributes))
         return output
 
     def constant(self, value: float | Table) -> Value:
-        """A constant; real numbers in the graph's precision."""
+        """A constant; real numbers in float64."""
         array = np.asarray(value)
         if array.dtype.kind == "f":
-            array = array.astype(self.dtype)
+            array = array.astype(np.float64)
         name = f"{self.prefix}constant_{len(self.constants)}"
         self.constants[name] = array
         return name
@@ -69,7 +70,7 @@ class Graph:
 
     def number(self, mask: Value) -> Value:
         """1 where true, 0 elsewhere."""
-        return self("Cast", mask, to={np.float32: 1, np.float64: 11}[self.dtype])
+        return self("Cast", mask, to=DOUBLE)
 
     def affine(self, X: Value, coef: Data, offset: Argument) -> Value:
         """X coefᵀ + offset."""

@@ -18,9 +18,8 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.io.container import Model, ModelFileError, Table
-from maxmargin.io.onnx_graph import Graph, Value, kernel_values
+from maxmargin.io.onnx_graph import DOUBLE, FLOAT, INT64, Graph, Value, kernel_values
 from maxmargin.io.onnx_probabilities import agreeing, coupled, exponents, of_rest, of_two
-from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import (
     SVC,
     SVR,
@@ -37,7 +36,6 @@ from maxmargin.selection import SVCCV, SVRCV
 
 Outputs = dict[str, Value]
 Emitter = Callable[[Graph, Model, Value], Outputs]
-SVM_KERNELS = {"Linear": "LINEAR", "Polynomial": "POLY", "RBF": "RBF", "Sigmoid": "SIGMOID"}
 
 
 def column(graph: Graph, values: Value) -> Value:
@@ -54,7 +52,7 @@ def label(graph: Graph, classes: Table, number: Value) -> Value:
 
 def by_sign(graph: Graph, classes: Table, f: Value) -> Value:
     """The second of two classes where f > 0."""
-    return label(graph, classes, graph("Cast", graph("Greater", f, 0.0), to=7))
+    return label(graph, classes, graph("Cast", graph("Greater", f, 0.0), to=INT64))
 
 
 def by_largest(graph: Graph, classes: Table, scores: Value) -> Value:
@@ -78,9 +76,6 @@ def decisions(graph: Graph, model: Model, X: Value) -> Value:
     classes = getattr(model, "classes_", ())
     if len(classes) > 2 and model.multiclass == "ovo":
         coef = of_pairs(coef, model.n_support_)
-    single = graph.dtype is np.float32 and len(coef) == 1
-    if single and tree_of(model.kernel_)["type"] in SVM_KERNELS:
-        return svm_regressor(graph, model, coef, X)
     return graph.affine(kernel_of(graph, model, X), coef, model.intercept_)
 
 
@@ -93,25 +88,6 @@ def of_pairs(coef: Floats, n_support: Numbers) -> Floats:
     for k, (a, b) in enumerate(pairs):
         spread[k, parts[a]], spread[k, parts[b]] = coef[b - 1, parts[a]], coef[a, parts[b]]
     return spread
-
-
-def svm_regressor(graph: Graph, model: Model, coef: Floats, X: Value) -> Value:
-    """One decision value by ONNX's own operator, which has float32 only."""
-    tree, vectors = tree_of(model.kernel_), model.support_vectors_
-    vectors = vectors.toarray() if hasattr(vectors, "toarray") else vectors
-    parameters = [tree.get("gamma", 0.0), tree.get("coef0", 0.0), float(tree.get("degree", 0))]
-    return graph(
-        "SVMRegressor",
-        X,
-        domain="ai.onnx.ml",
-        kernel_type=SVM_KERNELS[tree["type"]],
-        kernel_params=parameters,
-        n_supports=len(vectors),
-        support_vectors=np.ravel(vectors).tolist(),
-        coefficients=coef[0].tolist(),
-        rho=[float(model.intercept_[0])],
-        post_transform="NONE",
-    )
 
 
 def classifier(graph: Graph, model: Model, X: Value) -> Outputs:
@@ -255,6 +231,18 @@ def emitted(graph: Graph, model: Model, X: Value) -> Outputs:
             "register_onnx() and then skl2onnx.to_onnx"
         )
     return EMITTERS[type(model)](graph, model, X)
+
+
+def in_precision(graph: Graph, model: Model, X: Value) -> Outputs:
+    """The outputs of a model in the precision of the graph, which its input has."""
+    if graph.dtype is np.float64:
+        return emitted(graph, model, X)
+    found = emitted(graph, model, graph("Cast", X, to=DOUBLE))
+    whole = getattr(model, "classes_", np.zeros(1, np.int64)).dtype.kind != "f"
+    return {
+        name: value if name == "label" and whole else graph("Cast", value, to=FLOAT)
+        for name, value in found.items()
+    }
 
 
 EMITTERS: dict[type, Emitter] = {
