@@ -188,6 +188,14 @@ def test_quoted_cells_may_hold_commas_quotes_and_ends_of_lines(read):
         ("a,b\n" + BLOCK + "x,2\n", "a.csv", "line 2002: 'x' in 'a' is not a number"),
         ("a,b\n1,2\n3,inf\n", "a.csv", "row 2, column 'b': inf is not a finite number"),
         ("when,b\n2024-01-31,1\n2024-02-01,0\n", "a.csv", "'when' holds dates.*2024-01-31"),
+        (
+            "when,b\n31.1.2024,1\n01.02.2024,0\n",
+            "a.csv",
+            "'when' holds dates.*31.1.2024.*--text when",
+        ),
+        ("when,b\n1/31/24,1\n2/1/24 12:30,0\n", "a.csv", "'when' holds dates.*1/31/24"),
+        ("b,when\n1,31 Jan 2024\n2,2 Feb 2024\n", "a.csv", "'when' holds dates.*31 Jan 2024"),
+        ('b,at\n1,"Jan 31, 2024"\n2,"May 1, 2024"\n', "a.csv", "'at' holds dates.*Jan 31, 2024"),
         ("a,a,b\n1,2,3\n", "a.csv", "two columns are named 'a'"),
         ("a\n1\n2\n", "a.csv", "no columns to learn from"),
         ("1 1:2 3:x\n", "a.svm", "line 1: '3:x' is not index:value"),
@@ -307,3 +315,13 @@ def test_libsvm_text_is_read_as_scikit_learn_wrote_it(seed, tmp_path_factory):
     path = tmp_path_factory.mktemp("any") / "data.svm"
     dump_svmlight_file(X, np.arange(8), str(path), zero_based=False)
     assert_array_equal(read_rows(path).X.toarray(), X)
+
+
+@pytest.mark.parametrize("cells", [["1.10.2", "1.9.12"], ["10.11.12", "3.4.5"], ["may", "june"]])
+def test_versions_and_names_of_months_are_no_dates(tmp_path, cells):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells)))
+    assert read_rows(path).text == ("a",)
+    dated = tmp_path / "dated.csv"
+    dated.write_text("a,b\n31.1.2024,1\n1.2.2024,0\n")
+    assert read_rows(dated, Reading(text=("a",))).text == ("a",)

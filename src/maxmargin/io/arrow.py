@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.arrays import plain_labels
-from maxmargin.io.csv_text import NUMBER, not_a_number, read_csv
+from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv
 from maxmargin.io.rows import (
     Reading,
     Rows,
@@ -25,6 +26,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 UNNAMED = "column 1"  # the first name in a CSV without a header
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s*[ap]m)?"
+DAY = (
+    r"\d{4}([-/.])\d{1,2}\1\d{1,2}",
+    r"\d{1,2}([-/.])\d{1,2}\2\d{4}",
+    r"\d{1,2}/\d{1,2}/\d{2}",
+    rf"\d{{1,2}}[\s-]+{MONTH}[\s-]+\d{{2,4}}",
+    rf"{MONTH}\s+\d{{1,2}},?\s+\d{{4}}",
+)
+# 31.12.2020, 12/31/20, 31 Dec 2020, Dec 31, 2020; with or without a time of day, or one alone. Not
+# 31.12.20, which may be a version.
+DATE = re.compile(
+    rf"\s*(?:(?:{'|'.join(DAY)})(?:[\sT,]+{CLOCK}\s*(?:Z|[-+]\d\d:?\d\d)?)?|{CLOCK})\s*", re.I
+)
 
 
 def read_arrow(source: Source, how: Reading) -> Rows:
@@ -50,7 +65,8 @@ def read_arrow(source: Source, how: Reading) -> Rows:
     place = target_place(source, table.column_names, how)
     if place is not None:
         target = table.column_names[place]
-        y = _labels(source, table[target], target) if how.supervised or how.target else None
+        if how.supervised or how.target:
+            y = _labels(source, table[target], target, how.text)
         table = table.remove_column(place)
     table = _as_trained(source, table, how.schema, named)
     check_count(source, table.num_columns, how.schema)
@@ -95,12 +111,15 @@ def _as_trained(source: Source, table: pa.Table, schema: Schema | None, named: b
     return table.select(list(schema.names))
 
 
-def _labels(source: Source, column: pa.ChunkedArray, name: str) -> Labels:
+def _labels(source: Source, column: pa.ChunkedArray, name: str, text: Sequence[str]) -> Labels:
     import pyarrow as pa
 
     _check_present(source, column, name)
     if _is_text(column.type):
-        return np.array(column.cast(pa.string()).to_pylist())
+        words = column.cast(pa.string())
+        if name not in text:
+            _check_no_dates(source, words.unique().to_pylist(), name)
+        return np.array(words.to_pylist())
     return plain_labels(_numbers(source, column, name).to_numpy())
 
 
@@ -146,13 +165,27 @@ def _check_present(source: Source, column: pa.ChunkedArray, name: str) -> None:
 
 
 def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Schema | None) -> None:
-    """Refuse text where numbers are expected, or that is mostly numbers: a slip, no category."""
+    """Refuse dates, and text where numbers are expected or most of it is: a slip, no category."""
     values: list[str] = column.unique().to_pylist()
+    _check_no_dates(source, values, name)
     words = {value for value in values if not NUMBER.fullmatch(value)}
     if schema or 0 < 2 * len(words) < len(values):
         slips = words or {*values}
         row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in slips)
         raise source.error(not_a_number(f"row {row}", name, cell))
+
+
+def _check_no_dates(source: Source, values: Sequence[str], name: str) -> None:
+    """Dates as people write them, which pyarrow takes for text."""
+    if all(DATE.fullmatch(value) for value in values):
+        raise _dates(source, name, values[0], f", or take it as text with --text {argument(name)}")
+
+
+def _dates(source: Source, name: str, value: object, else_: str = "") -> DataFileError:
+    return source.error(
+        f"column {name!r} holds dates or times ({value} in row 1); make a number of it, such as "
+        f"days since a date, leave it out with --drop{else_}"
+    )
 
 
 def _check_known(source: Source, column: pa.ChunkedArray, name: str, known: Sequence[str]) -> None:
@@ -170,10 +203,7 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
 
     kind = column.type
     if pa.types.is_temporal(kind):
-        raise source.error(
-            f"column {name!r} holds dates or times ({column[0]} in row 1); make a number of it, "
-            "such as days since a date, or leave it out with --drop"
-        )
+        raise _dates(source, name, column[0])
     numeric = pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal
     if not any(test(kind) for test in numeric):
         raise source.error(

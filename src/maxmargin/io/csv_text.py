@@ -209,11 +209,12 @@ def not_a_number(where: str, name: str, cell: str) -> str:
     """What to say of a cell of text in a column of numbers."""
     return (
         f"{where}: {cell[:40]!r} in {name!r} is not a number, but the column has numbers; mend "
-        f"it, or take the column as text with --text {_argument(name)}"
+        f"it, or take the column as text with --text {argument(name)}"
     )
 
 
-def _argument(name: str) -> str:
+def argument(name: str) -> str:
+    """A name as the shell takes it."""
     return f"'{name}'" if " " in name else name
 
 
