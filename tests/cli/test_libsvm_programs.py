@@ -119,6 +119,30 @@ def test_probabilities_are_in_the_order_of_the_models_labels(run, data, folder):
     assert_array_equal(np.array(labels)[table[:, 1:].argmax(axis=1)], table[:, 0])
 
 
+def test_a_regressor_has_the_scale_of_its_errors(run, data, folder):
+    """By five folds, which LIBSVM draws otherwise: the same up to that."""
+    path = data("numbers")
+    trained = run("svm-train", "-s", "3", "-c", "100", "-b", "1", path, "m").out
+    y, rows = svm_read_problem(str(path))
+    theirs = svm_train(y, rows, "-s 3 -c 100 -b 1 -q").get_svr_probability()
+    sigma = svm_load_model(str(folder / "m")).get_svr_probability()
+    assert sigma == pytest.approx(theirs, rel=0.1)
+    words = "target value = predicted value + z,\nz: Laplace distribution e^(-|z|/sigma)/(2sigma)"
+    assert f"{words},sigma= {sigma:g}\n" in trained
+    predicted = run("svm-predict", "-b", "1", path, "m", "out").out
+    assert f"{words},sigma={sigma:g}\n" in predicted
+    assert len((folder / "out").read_text().splitlines()) == len(y)
+    assert "but disabled in prediction" in run("svm-predict", path, "m", "out").out
+
+
+def test_probabilities_that_a_model_does_not_have(run, data):
+    path = data("several")
+    run("svm-train", path, "m")
+    result = run("svm-predict", "-b", "1", path, "m", "out")
+    assert result.code == 1
+    assert result.err == "Model does not support probability estimates"
+
+
 def test_a_precomputed_kernel(run, folder):
     X, y = load_iris(return_X_y=True)
     K = X[::3] @ X[::3].T

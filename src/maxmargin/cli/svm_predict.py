@@ -13,14 +13,22 @@ import typer
 from sklearn.base import is_regressor
 
 from maxmargin.cli.application import app
-from maxmargin.cli.svm_train import RAW, LibsvmUsage, correlation, number, problem, usage
+from maxmargin.cli.svm_train import (
+    LAPLACE,
+    RAW,
+    LibsvmUsage,
+    correlation,
+    number,
+    problem,
+    usage,
+)
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.io import ModelFileError, load_libsvm
 
 USAGE = """\
 Usage: svm-predict [options] test_file model_file output_file
 options:
--b probability_estimates : 0 or 1 (default 0); for classification
+-b probability_estimates : 0 or 1 (default 0)
 -q : quiet"""
 
 
@@ -40,16 +48,21 @@ def svm_predict(ctx: typer.Context) -> None:
         typer.echo(f"can't open model file {name}\n{error}", err=True)
         raise typer.Exit(1) from error
     X = X if precomputed else _widened(X, machine.n_features_in_)
-    if probable and not hasattr(machine, "predict_proba"):
+    words = {line.split()[0]: line.split()[1:] for line in header}
+    labels, slopes = words.get("label", []), words.get("probA", [])
+    if probable and not slopes:
         typer.echo("Model does not support probability estimates", err=True)
-        probable = False
+        raise typer.Exit(1)
     predicted = machine.predict(X)
-    labels = next((line.split()[1:] for line in header if line.startswith("label ")), [])
-    shares = machine.predict_proba(X) if probable else None
+    shares = machine.predict_proba(X) if probable and labels else None
     _write(Path(output), predicted, machine, labels, shares)
     if quiet:
         return
+    if slopes and not probable:
+        typer.echo("Model supports probability estimates, but disabled in prediction.")
     if is_regressor(machine):
+        if probable:
+            typer.echo(LAPLACE.format(f"{float(slopes[0]):g}"))
         typer.echo(f"Mean squared error = {np.mean((predicted - y) ** 2):g} (regression)")
         typer.echo(f"Squared correlation coefficient = {correlation(predicted, y):g} (regression)")
     else:

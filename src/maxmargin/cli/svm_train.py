@@ -1,7 +1,7 @@
 """`maxmargin svm-train`: LIBSVM's program, with its options, output and files.
 
 The answers are those of LIBSVM up to its tolerance; `tol` is kept here in every case. Two things
-differ: folds of -v are drawn by another generator, and -b 1 of a regressor is not offered.
+differ: folds are drawn by another generator, and -b 1 of a one-class machine is not offered.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ options:
 -wi weight : C of class i is weight*C, for C-SVC (default 1)
 -v n : n-fold cross validation
 -q : quiet"""
+
+LAPLACE = (
+    "Prob. model for test data: target value = predicted value + z,\n"
+    "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={}"
+)
 
 
 class LibsvmUsage(Exception):
@@ -142,17 +147,22 @@ def svm_train(ctx: typer.Context) -> None:
         raise usage(wrong, USAGE) from wrong
     X, y = problem(settings.files[0], precomputed=settings.kernel == 4)
     machine = settings.machine()
-    if settings.values.get("b") and is_regressor(machine):
-        typer.echo("-b 1 is for classification only here; the model has no sigma", err=True)
     if settings.folds:
         cross_validate(machine, X, y, settings.folds)
         return
+    sigma = None
+    if settings.values.get("b") and is_regressor(machine):
+        sigma = laplace_scale(machine, X, y)
+    elif settings.values.get("b") and not is_classifier(machine):
+        typer.echo("-b 1 is not for one-class machines here", err=True)
     machine.fit(X, y)
     if not settings.quiet:
         for line in training_log(machine, y):
             typer.echo(line)
+        if sigma is not None:
+            typer.echo(LAPLACE.format(f" {sigma:g}"))
     name = Path(settings.files[0]).name + ".model"
-    save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name)
+    save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name, sigma=sigma)
 
 
 def usage(wrong: Exception, text: str) -> typer.Exit:
@@ -195,6 +205,13 @@ def cross_validate(machine: BaseEstimator, X: Data, y: Floats, folds: int) -> No
         )
     else:
         typer.echo(f"Cross Validation Accuracy = {100 * np.mean(predicted == y):g}%")
+
+
+def laplace_scale(machine: BaseEstimator, X: Data, y: Floats) -> float:
+    """Mean |error| over five held-out folds, without those beyond 5√2 times that mean."""
+    folds = KFold(min(5, len(y)), shuffle=True, random_state=0)
+    error = np.abs(y - cross_val_predict(machine, X, y, cv=folds))
+    return float(error[error <= 5 * np.sqrt(2) * error.mean()].mean())
 
 
 def correlation(predicted: Floats, y: Floats) -> float:

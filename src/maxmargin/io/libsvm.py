@@ -55,7 +55,7 @@ KERNELS = {  # LIBSVM's name, ours, and the parameters it has
 }
 
 
-def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
+def save_libsvm(model: Model, path: str | PathLike[str], *, sigma: float | None = None) -> None:
     """Store a machine as a model file of LIBSVM, with 17 digits: it decides the same there.
 
     Parameters
@@ -63,6 +63,7 @@ def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
     model : SVC (one-versus-one), NuSVC, SVR, NuSVR or OneClassSVM, fitted, with one of LIBSVM's
         kernels and, if it is a classifier, whole numbers as labels
     path : where to; a file that is there is replaced once the new one is whole
+    sigma : mean |error| of a regressor on unseen rows, where its programs look for it (`-b 1`)
 
     Examples
     --------
@@ -88,6 +89,8 @@ def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
         raise ModelFileError(f"LIBSVM has no kernel {model.kernel_!r}, only {[*KERNELS]}")
     header = {"svm_type": names[type(model)], "kernel_type": kernel}
     header |= {name: f"{tree[name]:.17g}" for name in KERNELS[kernel][1]}
+    if sigma is not None:
+        header["probA"] = f"{sigma:.17g}"
     with whole_or_not_at_all(Path(path)) as part, part.open("w") as file:
         _write(model, header, file)
 
