@@ -1,5 +1,6 @@
 """`maxmargin playground`: starts, finds a port, stops."""
 
+import json
 import socket
 
 from typer.testing import CliRunner
@@ -12,6 +13,12 @@ def test_it_finds_a_free_port_and_stops_on_ctrl_c(server, start_server):
     assert other.port != server.port
     assert other.stop() == "Stopped.\n"
     assert other.process.returncode == 0
+
+
+def test_json_is_one_object_with_the_address(start_server):
+    other = start_server("--json")
+    assert json.loads(other.greeting) == {"address": other.url}
+    assert other.stop() == ""
 
 
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error():

@@ -15,12 +15,16 @@ from maxmargin.cli.report import print_json
 @app.command(epilog=examples("maxmargin playground", "maxmargin playground --port 9000"))
 def playground(
     port: Annotated[
-        int | None, typer.Option(help="Port to serve at; 8765 or a free one by default.")
+        int | None,
+        typer.Option(help="Port to serve at; 8765 or a free one by default.", min=0, max=65_535),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
     as_json: o.Json = False,
 ) -> None:
-    """Draw points, watch a machine learn them, step through its solver."""
+    """Draw points, watch a machine learn them, step through its solver.
+
+    The page is there until Ctrl-C, after which the exit code is 0.
+    """
     missing = [name for name in ("starlette", "uvicorn", "websockets") if not find_spec(name)]
     if missing:
         raise refusal(
@@ -29,8 +33,12 @@ def playground(
         )
     from maxmargin.playground.server import serve
 
-    serve(port, browser=browser, say=_json_line if as_json else typer.echo)
+    def tell(address: str) -> None:
+        if as_json:
+            print_json({"address": address})
+        else:
+            typer.echo(f"The playground is at {address} (Ctrl-C stops it)")
 
-
-def _json_line(message: str) -> None:
-    print_json({"message": message})
+    serve(port, browser=browser, tell=tell)
+    if not as_json:
+        typer.echo("Stopped.")

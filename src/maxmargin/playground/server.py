@@ -13,7 +13,7 @@ import json
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from threading import Event
 
 from starlette.applications import Starlette
@@ -213,7 +213,7 @@ def free_port(wanted: int | None) -> socket.socket:
 
 
 def serve(
-    port: int | None = None, *, browser: bool = True, say: Callable[[str], None] = print
+    port: int | None = None, *, browser: bool = True, tell: Callable[[str], None] = print
 ) -> None:
     """Serve the playground on this computer until Ctrl-C.
 
@@ -223,8 +223,8 @@ def serve(
         None takes 8765, or a free one if that is taken.
     browser : bool
         Whether to open the page.
-    say : function of one line of text
-        Where to write the address.
+    tell : function of the address
+        Called when the page is there.
     """
     import uvicorn
 
@@ -233,7 +233,7 @@ def serve(
     address = f"http://{HOST}:{number}/"
 
     def ready() -> None:
-        say(f"The playground is at {address} (Ctrl-C stops it)")
+        tell(address)
         if browser:
             webbrowser.open(address)
 
@@ -245,9 +245,5 @@ def serve(
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
-    try:
+    with closing(listener), suppress(KeyboardInterrupt):
         server.run(sockets=[listener])
-    except KeyboardInterrupt:
-        say("Stopped.")
-    finally:
-        listener.close()
