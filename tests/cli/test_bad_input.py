@@ -1,12 +1,10 @@
 """What is wrong is said in a line or two, with an exit code, and no traceback."""
 
-import errno
-import os
 import re
+import resource
+from functools import partial
 
 import pytest
-
-from maxmargin.cli import train as training
 
 
 @pytest.fixture
@@ -33,8 +31,16 @@ def model(run):
         (["-"], 2, "say where to save with --model"),
         (["iris.csv", "--machine", "tree"], 2, "Invalid value for '--machine'"),
         (["iris.csv", "--C", "-1"], 2, "Invalid value for '--C'"),
-        (["iris.csv", "--machine", "nusvc", "--nu", "2"], 1, "The 'nu' parameter of NuSVC must"),
-        (["iris.csv", "--model", "no/where.maxmargin"], 1, "no"),
+        (["iris.csv", "--machine", "nusvc", "--nu", "2"], 2, "The 'nu' parameter of NuSVC must"),
+        (["iris.csv", "--C", "0"], 2, "The 'C' parameter of SVC must"),
+        (["iris.csv", "--tol", "-1"], 2, "The 'tol' parameter of SVC must"),
+        (["iris.csv", "--solver", "magic"], 2, "The 'solver' parameter of SVC must"),
+        (
+            ["iris.csv", "--model", "no/where.maxmargin"],
+            1,
+            "no/where.maxmargin: there is no folder",
+        ),
+        (["iris.csv", "--test", "nowhere.csv"], 1, "nowhere.csv: there is no such file"),
     ],
 )
 def test_training(run, folder, arguments, code, message):
@@ -43,6 +49,11 @@ def test_training(run, folder, arguments, code, message):
     assert message in result.err
     assert "Traceback" not in result.err
     assert not (folder / "iris.maxmargin").exists()
+
+
+def test_what_can_be_seen_before_training_is_said_before_it(run):
+    for wrong in (["--test", "nowhere.csv"], ["--model", "no/where"], ["--tol", "-1"]):
+        assert len(run("train", "iris.csv", *wrong).lines) == 1  # not what will be trained
 
 
 def test_a_constant_target(run, folder):
@@ -85,6 +96,7 @@ def test_a_label_that_the_model_never_saw(run, model, folder):
     result = run("evaluate", model, "rose.csv")
     assert result.code == 1
     assert "row 3: the model has no class rose; it has 'setosa', 'versicolor'" in result.err
+    assert run("certify", model, "rose.csv").err == result.err
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "certify"])
@@ -102,14 +114,16 @@ def test_what_the_model_does_not_have(run, model):
     assert "has no probabilities; train with --probability" in result.err
 
 
-def test_a_full_disk_leaves_the_old_model_whole(run, model, folder, monkeypatch):
+def test_a_disk_that_takes_no_more_leaves_the_old_model_whole(start, model, folder):
+    """As a process whose files may have a kilobyte: the system refuses to write, as if full."""
     before = (folder / model).read_bytes()
-
-    def full(*arguments):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), model)
-
-    monkeypatch.setattr(training, "save", full)
-    result = run("train", "iris.csv", "--C", "3")
-    assert result.code == 1
-    assert result.lines[-1] == f"{model}: No space left on device"
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1000, 1000))
+    with start("train", "iris.csv", "--C", "3", preexec_fn=limit) as process:
+        out, error = process.communicate()
+    assert process.returncode == 1
+    assert out == ""
+    assert re.match(
+        rf"{model} was not written; what was there is unchanged", error.splitlines()[-1]
+    )
     assert (folder / model).read_bytes() == before
+    assert {path.name for path in folder.iterdir()} == {"iris.csv", model}

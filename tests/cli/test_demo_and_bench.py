@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from maxmargin import __version__
 from maxmargin.cli import app, repository
+from maxmargin.cli.application import MODULES
 
 
 def run(*arguments):
@@ -36,6 +37,21 @@ def test_bench_measures_judges_and_reports(tmp_path):
     assert "## SVR" in report
     assert re.search(r"\| SVR \| friedman 5,000, C=1 \| maxmargin-32 .*e-04 \|", report)
     assert (tmp_path / "quick.png").exists()
+
+
+@pytest.mark.parametrize("command", [name for name in MODULES if not name.startswith("svm-")])
+def test_every_command_has_examples_and_json(command):
+    """(LIBSVM's programs have its options.)"""
+    text = run(command, "--help").output
+    assert "Examples" in text
+    assert f"maxmargin {command}" in text
+    assert "--json" in text
+
+
+def test_an_experiment_that_there_is_not():
+    result = run("reproduce", "steps", "stepps")
+    assert result.exit_code == 2
+    assert "no experiment stepps; there are " in result.output
 
 
 def test_bench_names_the_kinds_there_are():

@@ -114,7 +114,7 @@ from maxmargin.cli import app
 try:
     app(["predict", "iris.maxmargin", "iris.csv"])
 finally:
-    slow = ["scipy.stats._stats_py", "maxmargin.cli.train", "matplotlib", "onnx"]
+    slow = ["scipy.stats._stats_py", "pandas", "maxmargin.cli.train", "matplotlib", "onnx"]
     print([name for name in slow if name in sys.modules], file=sys.stderr)
 """
 

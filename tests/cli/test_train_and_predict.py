@@ -164,3 +164,13 @@ def test_a_race(run, folder):
     shown = run("race", "iris.csv", "--solver", "block", "--picture", "race.png")
     assert "setosa against the rest" in shown.err
     assert (folder / "race.png").stat().st_size > 10_000
+
+
+def test_a_prediction_is_a_line_whatever_the_class_is_called(run, folder):
+    text = 'size,kind\n1,"a\nb"\n2,"a\nb"\n8,"c, d"\n9,"c, d"\n'
+    (folder / "lines.csv").write_text(text)
+    run("train", "lines.csv")
+    found = run("predict", "lines.maxmargin", "lines.csv").out
+    assert found == '"a\nb"\n"a\nb"\nc, d\nc, d\n'
+    table = run("predict", "lines.maxmargin", "lines.csv", "--decision").out
+    assert [line[0] for line in csv.reader(io.StringIO(table))][1:] == ["a\nb"] * 2 + ["c, d"] * 2

@@ -29,7 +29,7 @@ from typer.core import TyperGroup
 from typer.main import get_command_from_info
 
 from maxmargin import __version__
-from maxmargin.cli.deferred import defer
+from maxmargin.cli.deferred import defer, without
 
 REFUSED, WRONG_USE, NOT_PROVED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 # What a command may fail with that is not a mistake of ours: said in a line, without a traceback.
@@ -94,8 +94,9 @@ def _import(modules: Sequence[str]) -> None:
     defer("scipy.stats", "gmean", "rankdata", "spearmanr")
     gc.disable()
     try:
-        for module in modules:
-            import_module(f"maxmargin.cli.{module}")
+        with without("pandas"):
+            for module in modules:
+                import_module(f"maxmargin.cli.{module}")
     finally:
         gc.freeze()
         gc.enable()

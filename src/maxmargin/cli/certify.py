@@ -82,8 +82,9 @@ def proof_of(model: Model, rows: Rows) -> Proof:
     if model.estimator is not model.machine:
         features = model.estimator[:-1].transform(features)
     X: Data = features if sp.issparse(features) else np.asarray(features)
+    y = _targets(model, rows)
     try:
-        return prove(model.machine, X, _targets(model, rows))
+        return prove(model.machine, X, y)
     except ValueError as error:
         raise rows.error(str(error)) from error
 

@@ -1,17 +1,19 @@
-"""A module that is imported when something in it is used.
+"""A module that is imported when something in it is used, or not at all.
 
 scikit-learn imports `scipy.stats` for three functions that few models need, and importing it takes
-a sixth of the time in which a small `maxmargin predict` answers.
+a sixth of the time in which a small `maxmargin predict` answers. Where pandas is installed, it
+imports that too, and uses nothing of it: what is a frame it tells later, by the modules there are.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 
 class Deferred(ModuleType):
@@ -52,3 +54,25 @@ def defer(name: str, *functions: str) -> None:
     """
     if name not in sys.modules:
         sys.modules[name] = Deferred(name, functions)
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """A module that others go on without is not found meanwhile, unless it is there already.
+
+    >>> with without("sys"):
+    ...     import sys
+    >>> with without("tabnanny"):
+    ...     import tabnanny
+    Traceback (most recent call last):
+    ModuleNotFoundError: import of tabnanny halted; None in sys.modules
+    >>> import tabnanny
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = cast("ModuleType", None)  # by which Python knows a module not to import
+    try:
+        yield
+    finally:
+        del sys.modules[name]

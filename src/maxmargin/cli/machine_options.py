@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from maxmargin import machines
 from maxmargin.cli.application import WRONG_USE, say
 from maxmargin.cli.options import MACHINE
+from maxmargin.conventions import validate_parameters
 from maxmargin.hardware.arrays import Labels
 
 # Name of a machine to that of its class.
@@ -114,7 +115,12 @@ def built(name: str, given: dict[str, Any], *, seed: int = 0) -> BaseEstimator:
         options["gamma"] = number_or_word(options["gamma"])
     if "random_state" in known:
         options["random_state"] = seed
-    return kind(**options)
+    machine: BaseEstimator = kind(**options)
+    try:
+        validate_parameters(machine)
+    except ValueError as error:
+        raise wrong(str(error)) from error
+    return machine
 
 
 def number_or_word(gamma: str) -> float | str:

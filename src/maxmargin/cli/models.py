@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from maxmargin.cli.deferred import without
 from maxmargin.io import load, read_document
 from maxmargin.io.columns import machine_of, schema_of
 from maxmargin.io.rows import Reading, Rows
@@ -41,7 +42,7 @@ class Model:
         """
         target = str(self.notes.get("target", ""))
         schema = schema_of(self.estimator)
-        return read_rows(data, replace(how, schema=schema, trained_target=target))
+        return read(data, replace(how, schema=schema, trained_target=target))
 
 
 def open_model(path: Path) -> Model:
@@ -50,3 +51,13 @@ def open_model(path: Path) -> Model:
         raise FileNotFoundError(f"{path}: there is no such model file")
     document = read_document(path)
     return Model(path, load(path), document.get("notes", {}))
+
+
+def read(data: str, how: Reading) -> Rows:
+    """Rows of a file.
+
+    pyarrow looks for pandas when it first makes an array of a column, and keeps the answer: there
+    is none, and nobody waits for it.
+    """
+    with without("pandas"):
+        return read_rows(data, how)

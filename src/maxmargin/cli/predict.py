@@ -74,13 +74,14 @@ def _write(file: TextIO, predicted: Labels, more: dict[str, Floats]) -> None:
     columns = [predicted.tolist(), *(values.tolist() for values in more.values())]
     if more:
         file.write(",".join(["prediction", *(quoted(name) for name in more)]) + "\n")
+    special = ',"\r\n' if more else "\r\n"  # a line for each row, whatever its class is called
     for line in zip(*columns, strict=True):
-        file.write(",".join(quoted(str(cell)) if more else str(cell) for cell in line) + "\n")
+        file.write(",".join(quoted(str(cell), special) for cell in line) + "\n")
 
 
-def quoted(cell: str) -> str:
-    """A cell of a CSV."""
-    return '"' + cell.replace('"', '""') + '"' if set(cell) & set(',"\n') else cell
+def quoted(cell: str, special: str = ',"\r\n') -> str:
+    """A cell of a CSV, in quotation marks if it has a special character."""
+    return '"' + cell.replace('"', '""') + '"' if {*cell} & {*special} else cell
 
 
 def _decisions(model: Model, X: Labels) -> dict[str, Floats]:

@@ -13,10 +13,10 @@ from rich.table import Table
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
 from maxmargin.cli.application import app, examples, refusal, say
+from maxmargin.cli.models import read
 from maxmargin.cli.report import print_json, seconds_words, show
 from maxmargin.io.columns import prepared
 from maxmargin.io.rows import Reading, Rows
-from maxmargin.io.tables import read_rows
 
 
 @app.command(
@@ -62,7 +62,7 @@ def race(
         raise m.wrong(f"no solver {unknown[0]!r}; there are {', '.join(SOLVERS)}")
     given = {"kernel": kernel, "C": C, "gamma": gamma, "tol": tol}
     machine: Any = m.built("svc", given)
-    rows = read_rows(data, Reading(target, True, header, drop or (), text or (), zero_based))
+    rows = read(data, Reading(target, True, header, drop or (), text or (), zero_based))
     signs, versus = _two_classes(rows)
     if not as_json:
         say(f"{rows.source}: {rows.shape[0]:,} rows, {versus}")

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from maxmargin.cli import options as o
 from maxmargin.cli.application import app, examples, refusal
+from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.report import print_json
 
 
@@ -40,7 +41,7 @@ def reproduce(
 
     unknown = [name for name in names or [] if name not in NAMES]
     if unknown:
-        raise refusal(f"No experiment {', '.join(unknown)}. There are {', '.join(NAMES)}.")
+        raise wrong(f"no experiment {', '.join(unknown)}; there are {', '.join(NAMES)}")
     folder = output or checkout / "experiments"
     run(names or NAMES, folder, Console(stderr=as_json))
     if as_json:

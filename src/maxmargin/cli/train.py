@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
 from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, examples, say
+from maxmargin.cli.models import read
 from maxmargin.cli.outcome import Outcome
 from maxmargin.cli.report import seconds_words
 from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
-from maxmargin.io.columns import machine_of, prepared, schema_of
+from maxmargin.io.columns import machine_of, prepared
 from maxmargin.io.rows import Reading, Rows
-from maxmargin.io.tables import read_rows
 from maxmargin.problem import Status
 from maxmargin.selection import Search
 from maxmargin.selection import tune as search_over
@@ -124,11 +124,18 @@ def train(
         raise m.wrong("--test and --holdout both say what to test on; give one of them")
     if tune and (C is not None or gamma is not None):
         raise m.wrong("--tune chooses C and γ: leave out --C and --gamma")
+    if tune and machine not in (None, "svc", "svr"):
+        raise m.wrong(f"--tune chooses C and γ of svc and svr, not of {machine}")
     if machine is not None:
         m.built(machine, given)  # refuses a wrong combination before any data are read
+    if not place.resolve().parent.is_dir():  # before an hour of training, not after it
+        raise FileNotFoundError(f"{place}: there is no folder {place.parent}")
     rows, took = read_telling(data, reading)
     name = machine or m.suited(rows.y)
     shown, hidden = parts(rows, name, holdout, seed)
+    if test is not None:
+        fitting = replace(reading, text=(), schema=shown.schema, trained_target=rows.target)
+        hidden = read(test, fitting)
     estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale)
     if not as_json:
         say(preparation(shown, name, estimator))
@@ -138,10 +145,6 @@ def train(
         notes["tuned"] = {**search.best_params_, "score": search.best_score_}
         tell_chosen(search, as_json)
     fitted = fit(estimator, shown)
-    if test is not None:
-        hidden = read_rows(
-            test, replace(reading, text=(), schema=schema_of(fitted), trained_target=rows.target)
-        )
     outcome = Outcome(fitted, shown, hidden, took, place)
     stopped = machine_of(fitted).certificate_.status is Status.INTERRUPTED
     if not stopped or keep_partial:
@@ -166,7 +169,7 @@ def default_place(data: str) -> Path:
 def read_telling(data: str, reading: Reading) -> tuple[Rows, float]:
     """The rows, and the seconds that reading took."""
     began = perf_counter()
-    return read_rows(data, reading), perf_counter() - began
+    return read(data, reading), perf_counter() - began
 
 
 def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows, Rows | None]:
@@ -207,8 +210,6 @@ def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows
 def choose(estimator: BaseEstimator, rows: Rows, jobs: int | None) -> Search:
     """Set C and γ to the best of a search; what was given stays out of it."""
     machine = machine_of(estimator)
-    if type(machine).__name__ not in ("SVC", "SVR"):
-        raise m.wrong("--tune chooses C and γ of svc and svr")
     search = search_over(
         machine,
         transformed(estimator, rows),

@@ -16,12 +16,12 @@ from sklearn.base import is_classifier
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
 from maxmargin.cli.application import INTERRUPTED, app, examples, say
+from maxmargin.cli.models import read
 from maxmargin.cli.report import print_facts, print_json, seconds_words, show
 from maxmargin.cli.train import parts, preparation, transformed
 from maxmargin.hardware.arrays import Data
 from maxmargin.io.columns import machine_of, prepared
 from maxmargin.io.rows import Reading, Rows
-from maxmargin.io.tables import read_rows
 from maxmargin.selection import Search, leave_one_out
 from maxmargin.selection import tune as search_over
 
@@ -127,7 +127,7 @@ def learnable(
     """The rows of a file, the machine for them, and X as that machine sees it."""
     if name is not None:
         m.built(name, given)  # refuses a wrong combination before any data are read
-    rows = read_rows(data, reading)
+    rows = read(data, reading)
     name = name or m.suited(rows.y)
     parts(rows, name, None, 0)
     estimator = prepared(m.built(name, given), rows, scale=scale)

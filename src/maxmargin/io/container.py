@@ -218,5 +218,7 @@ def whole_or_not_at_all(path: Path) -> Iterator[Path]:
         part.replace(target)
     except SafetensorError as error:
         raise OSError(f"{path} was not written; what was there is unchanged: {error}") from error
+    except OSError as error:  # of the place, not of the part beside it
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         part.unlink(missing_ok=True)

@@ -84,6 +84,12 @@ class Rows:
         return list(self.X.column_names) if hasattr(self.X, "column_names") else None
 
     @property
+    def schema(self) -> Schema:
+        """The columns that a model of these rows has."""
+        values = {name: self.X[name].unique().to_pylist() for name in self.text}
+        return Schema(self.shape[1], self.names, {k: sorted(v) for k, v in values.items()})
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
         rows, columns = self.X.shape
