@@ -1,17 +1,21 @@
-"""A Gram matrix that is held in memory whole, for many problems that share it.
+"""A Gram matrix that is held in memory whole.
 
 A search over C, a cross-validation and leave-one-out solve many problems on the same rows: there
-the matrix is computed once. It is read, never changed, so that threads may share it.
+the matrix is computed once. A precomputed kernel is given as one, and is read where it is. It is
+never changed, so that threads may share it.
 """
 
 from __future__ import annotations
 
+from functools import cached_property, partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.gram.matrix import Gram
+from maxmargin.gram.matrix import EXACT_ROWS, Gram
 from maxmargin.gram.row_cache import add_rows, gather_entries
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, RealType
+from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import Precomputed
 
 
@@ -21,6 +25,7 @@ class HeldGram(Gram):
     Parameters
     ----------
     K : ndarray of shape (n, n), symmetric
+    cache_size, threads : as of `Gram`: what solvers may take for blocks of it, and of cores
 
     Examples
     --------
@@ -29,12 +34,20 @@ class HeldGram(Gram):
     array([ 1., -2.])
     """
 
-    def __init__(self, K: Entries) -> None:
-        self.K, self.n, self.threads = K, len(K), 1
+    def __init__(self, K: Entries, *, cache_size: float | None = None, threads: int = 1) -> None:
+        self.K, self.n, self.threads = K, len(K), threads
         self.kernel, self.X = Precomputed(), K
         self.diagonal: Floats = K.diagonal().astype(np.float64)
-        self.cache_size = None
-        self._evaluations = 0
+        self.cache_size = cache_size
+
+    @classmethod
+    def in_place(cls, K: Reals, cache_size: float | None, threads: int) -> HeldGram | None:
+        """K as it lies in memory; None if compiled code would have to be made anew for that."""
+        rows = K if K.flags.c_contiguous else K.T
+        rows = rows.astype(np.float64, copy=False) if len(K) <= EXACT_ROWS else rows
+        if not (rows.flags.carray and rows.dtype.isnative):
+            return None
+        return cls(np.asarray(rows), cache_size=cache_size, threads=threads)
 
     @property
     def matrix(self) -> Entries | None:
@@ -63,22 +76,32 @@ class HeldGram(Gram):
     def held(self, dtype: RealType) -> Entries:
         return self.K.astype(dtype, copy=False)
 
+    @cached_property
+    def budget(self) -> int:
+        if self.cache_size is None:
+            return super().budget
+        return int(self.cache_size * 2**20)
+
     def take(self, rows: Numbers | slice) -> HeldGram:
-        return self if isinstance(rows, slice) else HeldGram(self.square(rows, self.precision))
+        if isinstance(rows, slice):
+            return self
+        part = self.square(rows, self.precision)
+        return HeldGram(part, cache_size=self.budget / self.threads / 2**20)
 
     def block(self, i: ArrayLike, j: ArrayLike, dtype: RealType = np.float64) -> Entries:
         i, j = np.asarray(i), np.asarray(j)
-        values: Entries = np.empty((len(i), len(j)), dtype)
-        gather_entries(self.K, i, j, np.arange(len(i)), values, 0, len(i))
-        return values
+        return self._gathered(i, j, np.empty((len(i), len(j)), dtype))
 
     def square(
         self, i: ArrayLike, dtype: RealType = np.float64, out: Entries | None = None
     ) -> Entries:
         i = np.asarray(i)
-        values: Entries = np.empty((len(i), len(i)), dtype) if out is None else out
-        gather_entries(self.K, i, i, np.arange(len(i)), values, 0, len(i))
-        return values
+        return self._gathered(i, i, np.empty((len(i), len(i)), dtype) if out is None else out)
+
+    def _gathered(self, i: Numbers, j: Numbers, out: Entries) -> Entries:
+        gather = partial(gather_entries, self.K, i, j, np.arange(len(i)), out)
+        run_split(gather, len(i), len(i) * len(j), self.threads)
+        return out
 
     def dot(
         self,

@@ -15,6 +15,7 @@ from sklearn.utils import Tags, check_array, check_consistent_length
 
 from maxmargin.conventions import Interval, StrOptions, validate_parameters
 from maxmargin.gram import Gram, cross_dot
+from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, as_kernel
@@ -115,8 +116,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _gram(self, kernel: Kernel, X: Data) -> Gram:
         """K of a kernel that is bound to the data."""
-        with np.errstate(over="ignore"):
-            gram = Gram(kernel, X, cache_size=self.cache_size, threads=thread_count(self.n_jobs))
+        threads, given = thread_count(self.n_jobs), kernel.given(X)
+        gram: Gram | None = None
+        if given is not None:
+            gram = HeldGram.in_place(given, self.cache_size, threads)
+        if gram is None:
+            with np.errstate(over="ignore"):
+                gram = Gram(kernel, X, cache_size=self.cache_size, threads=threads)
         check_diagonal(gram.diagonal)
         return gram
 

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from maxmargin.hardware.arrays import Floats, Reals
+from maxmargin.hardware.jit import compiled
 from maxmargin.machines.validation import warn
 
-TILE = 128  # rows and columns compared at a time: a tile and its mirror image stay in cache
-STEPS = 10  # of Lanczos' method: products with K, which together cost less than a fit
+TILE = 64  # rows and columns compared at a time: a tile and its mirror image stay in cache
+STEPS = 3  # of Lanczos' method: as many products with K, which together cost less than a fit
 
 
 def checked_matrix(K: Floats) -> Floats:
@@ -28,17 +29,60 @@ def checked_matrix(K: Floats) -> Floats:
 
 
 def largest_asymmetry(K: Reals) -> tuple[float, int, int]:
-    """max |K_ij − K_ji| and where it is: every tile is compared with its mirror image, once."""
-    worst, i, j = 0.0, 0, 0
-    for top in range(0, len(K), TILE):
-        for left in range(top, len(K), TILE):
-            rows, columns = slice(top, top + TILE), slice(left, left + TILE)
-            difference = K[rows, columns] - K[columns, rows].T
-            largest = max(float(difference.max()), -float(difference.min()))
-            if largest > worst:
-                row, column = np.unravel_index(np.abs(difference).argmax(), difference.shape)
-                worst, i, j = largest, top + int(row), left + int(column)
-    return worst, i, j
+    """max |K_ij − K_ji| and where it is."""
+    i, j = asymmetry(read_only(K))
+    return abs(float(K[i, j]) - float(K[j, i])), i, j
+
+
+def largest_minor(K: Reals) -> tuple[float, int, int]:
+    """max |K_ij| − √(K_ii K_jj) over all pairs, and where it is: no more than 0 if K is definite.
+
+    Of every pair that a solver may choose, the curvature K_ii + K_jj − 2 K_ij is then ≥ 0, too.
+    """
+    scales = np.sqrt(np.maximum(K.diagonal(), 0)).astype(np.float64)
+    i, j = minor(read_only(K), scales)
+    return abs(float(K[i, j])) - float(scales[i] * scales[j]), i, j
+
+
+def read_only(K: Reals) -> Reals:
+    """K or its transpose, as a view of one kind: code is compiled for each kind of array."""
+    rows = np.ascontiguousarray(K.T if K.flags.f_contiguous else K).view(np.ndarray)
+    rows.flags.writeable = False
+    return rows
+
+
+@compiled()
+def asymmetry(K: Reals) -> tuple[int, int]:
+    """Where |K_ij − K_ji| is largest: every tile is compared with its mirror image, once."""
+    n, worst, row, column = len(K), 0.0, 0, 0
+    for top in range(0, n, TILE):
+        for left in range(top, n, TILE):
+            for i in range(top, min(top + TILE, n)):
+                largest = 0.0
+                for j in range(left, min(left + TILE, n)):
+                    largest = max(largest, abs(K[i, j] - K[j, i]))
+                if largest > worst:
+                    worst, row = largest, i
+                    for j in range(left, min(left + TILE, n)):
+                        if abs(K[i, j] - K[j, i]) == worst:
+                            column = j
+    return row, column
+
+
+@compiled()
+def minor(K: Reals, scales: Floats) -> tuple[int, int]:
+    """Where |K_ij| − scales_i scales_j is largest, i < j."""
+    n, worst, row, column = len(K), -np.inf, 0, 0
+    for i in range(n):
+        largest = -np.inf
+        for j in range(i + 1, n):
+            largest = max(largest, abs(K[i, j]) - scales[i] * scales[j])
+        if largest > worst:
+            worst, row = largest, i
+            for j in range(i + 1, n):
+                if abs(K[i, j]) - scales[i] * scales[j] == worst:
+                    column = j
+    return row, column
 
 
 def smallest_ritz_value(K: Reals, stopped: Callable[[], object] = lambda: None) -> float:
