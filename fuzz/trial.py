@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn.svm
 
-from fuzz.problem import LINEAR, Problem
+from fuzz.problem import CLASSIFIERS, LINEAR, Problem
 from judge import FalseCertificate, as_rows, dual_verdicts, judge, values_on_rows
 
-# What the library refuses, and says why: not a fault.
-REFUSED = ("infeasible", "too large", "number of classes", "same class", "n_samples", "minimum of")
 AGREES, REFUSES, STOPS, DISAGREES = "agrees", "refused", "not converged", "disagrees"
 
 
@@ -33,8 +32,8 @@ def tried(problem: Problem) -> Outcome:
         try:
             machine.fit(X, y, weights)
         except ValueError as error:
-            known = any(word in str(error) for word in REFUSED)
-            return Outcome(REFUSES if known else DISAGREES, f"ValueError: {error}")
+            right = has_no_solution(problem, y, weights)
+            return Outcome(REFUSES if right else DISAGREES, f"ValueError: {error}")
         except (ArithmeticError, IndexError, TypeError, FloatingPointError) as error:
             return Outcome(DISAGREES, f"{type(error).__name__}: {error}")
         try:
@@ -45,6 +44,23 @@ def tried(problem: Problem) -> Outcome:
             return Outcome(DISAGREES, str(false))
         status = machine.certificate_.status.value
     return Outcome(AGREES) if status == "converged" else Outcome(STOPS, status)
+
+
+def has_no_solution(problem: Problem, y: Any, weights: Any) -> bool:
+    """Whether the machine is right to refuse: one class, or a ν that no dual point has.
+
+    Σ|β| of a class is ν/2 of the weight of both, and each |β_i| at most the weight of its row.
+    """
+    if problem.machine not in CLASSIFIERS:
+        return False
+    weights = np.ones(len(y)) if weights is None else weights
+    sizes = [weights[y == each].sum() for each in np.unique(y[weights > 0])]
+    if problem.machine != "NuSVC" or len(sizes) < 2:
+        return len(sizes) < 2
+    pairs = list(combinations(sizes, 2))
+    if problem.multiclass == "ovr" and len(sizes) > 2:
+        pairs = [(size, sum(sizes) - size) for size in sizes]
+    return any(problem.nu > 2 * min(pair) / sum(pair) for pair in pairs)
 
 
 def predicts(machine: Any, X: Any) -> None:

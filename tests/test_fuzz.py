@@ -7,7 +7,7 @@ import pytest
 from fuzz import REGRESSIONS
 from fuzz.problem import Problem
 from fuzz.shrink import shrunk
-from fuzz.trial import DISAGREES, tried
+from fuzz.trial import DISAGREES, REFUSES, has_no_solution, tried
 
 BATCH = 20
 KEPT = json.loads(REGRESSIONS.read_text())
@@ -25,6 +25,21 @@ def test_random_problems(first):
 def test_what_once_disagreed(words):
     outcome = tried(Problem(**words))
     assert outcome.kind != DISAGREES, outcome.why
+
+
+@pytest.mark.parametrize(
+    ("problem", "right"),
+    [
+        (Problem(classes=2, n=1), True),
+        (Problem(machine="NuSVC", n=40, nu=0.9, classes=3, multiclass="ovr"), True),
+        (Problem(machine="NuSVC", n=40, nu=0.3), False),
+        (Problem(machine="SVR", n=1), False),
+    ],
+    ids=str,
+)
+def test_what_is_refused_has_no_solution(problem, right):
+    assert has_no_solution(problem, *problem.rows()[1:]) == right
+    assert (tried(problem).kind == REFUSES) == right
 
 
 def test_a_problem_that_fails_is_made_small():

@@ -140,6 +140,16 @@ def test_rows_may_be_objects_if_the_kernel_takes_them():
     assert_allclose(cross_dot(gram.kernel, words, words[:2], coef), 0.5 * K[:, :2] @ coef.T)
 
 
+@pytest.mark.parametrize("size", [10, 1100])
+def test_a_kernel_of_ones_own_is_not_asked_for_no_rows(size):
+    def needs_rows(A, B):
+        return A @ B.T + 0 * (A.max() + B.max())  # the maximum of nothing is an error
+
+    gram = Gram(Vectorized(needs_rows), rows_of(size))
+    assert_array_equal(gram.dot(np.array([], int), []), np.zeros(size))
+    assert gram.block([0], np.array([], int)).shape == (1, 0)
+
+
 @pytest.mark.parametrize("form", ["dense", "single", "CSR"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
 def test_prediction_in_tiles_is_the_product(kernel, form):

@@ -358,6 +358,17 @@ def test_linear_machines_arrive_whatever_the_units(machine, fit_intercept, size)
     np.testing.assert_allclose(size * machine.coef_, near.coef_, rtol=0.05, atol=0.05)
 
 
+@pytest.mark.parametrize("n", [1, 2, 44])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_machine_without_offset_arrives_where_rows_are_parallel(kernel, scale, n):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X, t = scale * rng.standard_normal((n, 1)), rng.standard_normal(n)
+        machine = SVR(kernel=kernel, C=1 / scale**2, epsilon=0.0, fit_intercept=False).fit(X, t)
+        assert machine.certificate_.status is Status.CONVERGED
+
+
 def test_a_loss_of_nothing_but_rounding_is_no_loss():
     X = 1e-6 * (np.random.default_rng(0).standard_normal((6, 2)) + 100)
     machine = LinearSVR(loss="squared_epsilon_insensitive", epsilon=1.0, C=10.0)

@@ -198,7 +198,11 @@ class KernelEntries(EntrySource):
         return self.kernel.entries(self.X, i, j, dtype)
 
     def _each(self, fill: Callable[[int, int], None], n: int, columns: int) -> None:
-        """Call `fill(start, stop)` for tiles that cover range(n), on all threads."""
+        """Call `fill(start, stop)` for tiles that cover range(n), on all threads.
+
+        Not without columns: a kernel of one's own need not know what to do with no rows.
+        """
+        n = n if columns else 0
         step = max(1, TILE_ENTRIES // max(columns, 1))
         run_all(fill, [(start, min(start + step, n)) for start in range(0, n, step)], self.threads)
 

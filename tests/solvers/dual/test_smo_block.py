@@ -175,6 +175,19 @@ def test_stops_at_the_limit_of_steps_and_at_once_when_optimal():
     assert solve(K, p, lower, upper, tol=10.0)[2] == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e4])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_without_a_sum_rows_may_be_parallel(columns, scale, dtype):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, columns)), rng.standard_normal(12)
+    K = np.tile((scale**2 * X @ X.T).astype(dtype), (2, 2))  # both copies of a row, and ε = 0
+    lower, upper = np.repeat([0.0, -1.0], 12) / scale**2, np.repeat([1.0, 0.0], 12) / scale**2
+    beta, _, _ = solve(K, np.tile(-y, 2), lower, upper, n_groups=0, tol=1e-3)
+    gradient = K.astype(float) @ beta - np.tile(y, 2)
+    assert violation(gradient, beta, lower, upper, None, 0) <= 2e-3
+
+
 numbers = st.floats(-3, 3)
 
 

@@ -29,6 +29,10 @@ from maxmargin.hardware.simd import UNIT, larger
 from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual import pair_step
 
+# Of K_ii K_jj: a determinant K_ii K_jj − K_ij² up to which φ(x_i) and φ(x_j) are parallel, for by
+# rounding it says nothing. In float64; float32 has half the digits.
+PARALLEL = 1e-13
+TINY = 1e-100  # in place of a K_ii of 0: a step ends at a bound
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 curvature, take_pair = linked(pair_step.curvature), linked(pair_step.take_pair)
@@ -242,11 +246,11 @@ def smo_twos(
         i = _find(gain, score, place)
         j = _find(_companions(unit, K[i], diagonal, G, up[0], down[0], i, score), score, place)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
-        if i == j:  # no other adds to the gain
-            alone = -float(G[i]) / max(float(diagonal[i]), 1e-12)
-            move_i, move_j = min(max(alone, box[0]), box[1]), 0.0
+        K_ij, product = unit * real(K[i, j]), diagonal[i] * diagonal[j]
+        if product - K_ij * K_ij <= _parallel(G) * product:  # i itself, or no direction but i's
+            alone = -float(G[i]) / max(float(diagonal[i]), TINY)
+            j, move_i, move_j = i, min(max(alone, box[0]), box[1]), 0.0
         else:
-            K_ij = unit * real(K[i, j])
             move_i, move_j = two_step(G[i], G[j], diagonal[i], diagonal[j], K_ij, box)
         before_i, before_j = beta[i], beta[j]
         for k, move in ((i, move_i), (j, move_j)):
@@ -299,14 +303,21 @@ def _companions(
     s = G_i K_ik − G_k K_ii has the sign of k's move.
     """
     real = G.dtype.type
-    G_i, K_ii, most = G[i], diagonal[i], real(0)
+    G_i, K_ii, most, parallel = G[i], diagonal[i], real(0), _parallel(G)
     for k in range(len(G)):
-        K_ik = unit * real(row[k])
+        K_ik, product = unit * real(row[k]), K_ii * diagonal[k]
         s = G_i * K_ik - G[k] * K_ii
         slope = larger(larger(s + up[k], down[k] - s), real(0))
-        score[k] = slope * slope / larger(K_ii * diagonal[k] - K_ik * K_ik, real(1e-12))
+        least = parallel * product + real(1e-30)
+        score[k] = slope * slope / larger(product - K_ik * K_ik, least)
         most = larger(most, score[k])
     return most
+
+
+@inner()
+def _parallel(G: Reals) -> Real:
+    real = G.dtype.type
+    return real(PARALLEL if G.itemsize == 8 else PARALLEL**0.5)
 
 
 @compiled()
@@ -324,8 +335,8 @@ def two_step(
     best there, else that of t.
     """
     low_i, high_i, low_j, high_j = box
-    a, b, c = max(float(K_ii), 1e-12), max(float(K_jj), 1e-12), float(K_ij)
-    determinant = max(a * b - c * c, 1e-12)
+    a, b, c = max(float(K_ii), TINY), max(float(K_jj), TINY), float(K_ij)
+    determinant = max(a * b - c * c, PARALLEL * a * b)
     s, t = (G_j * c - G_i * b) / determinant, (G_i * c - G_j * a) / determinant
     if low_i <= s <= high_i and low_j <= t <= high_j:
         return s, t
