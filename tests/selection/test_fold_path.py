@@ -9,8 +9,10 @@ from maxmargin.gram.held import HeldGram
 from maxmargin.kernels import RBF
 from maxmargin.machines.multiclass import OneFunction
 from maxmargin.problem import Status
-from maxmargin.selection import fold_path
+from maxmargin.selection import fold_path, homotopy
+from maxmargin.selection.blocks import Workspace
 from maxmargin.selection.fold_path import FoldPath, of_rows
+from maxmargin.selection.homotopy import end_of_path
 from maxmargin.selection.matrices import FACE, Matrices
 from maxmargin.solvers import BlockSMO
 
@@ -45,6 +47,66 @@ def test_every_C_has_the_optimum_of_a_fit_of_its_own(case, gamma, dtype):
         f = gram.K.astype(float) @ problem.on_rows(ours.beta)
         assert of_rows(problem, ours) == pytest.approx(f, abs=1e-9 * np.abs(ours.beta).sum())
         problem.check_feasible(ours.beta, "FoldPath")
+
+
+@pytest.mark.parametrize("gamma", [SMOOTH, 0.5, ROUGH])
+@pytest.mark.parametrize("case", ["classes", "numbers"])
+def test_a_path_by_pivots_leads_to_the_optimum(case, gamma):
+    K, problem = RBF(gamma)(X, X), CASES[case](100.0)
+    rows = problem.row_of(np.arange(problem.size))
+    beta, f = np.zeros(problem.size), np.zeros(len(X))
+    Workspace(problem.size).descend(problem, K, beta, f, 1e-12, 60)  # a few steps, far from the end
+    force = f[rows] + problem.linear
+    worst = problem.violation(beta, force)
+    force = force + problem.offsets(beta, force)[0]
+    box = problem.lower < problem.upper
+    F, B = np.flatnonzero(problem.free(beta)), np.flatnonzero(~problem.free(beta) & box)
+    end = beta.copy()
+    end[np.concatenate([F, B])], came = end_of_path(problem, HeldGram(K), F, B, beta, force)
+    assert (worst > 0.1, came) == (True, 1.0)
+    problem.check_feasible(problem.feasible(end), "the path")
+    left = problem.violation(end, (K @ problem.on_rows(end))[rows] + problem.linear)
+    assert left <= 1e-5 * worst
+
+
+def test_a_path_that_is_left_early_violates_less_than_before(monkeypatch):
+    monkeypatch.setattr(homotopy, "PIVOTS", 3)
+    K, problem = RBF(0.5)(X, X), CASES["classes"](100.0)
+    beta, f = np.zeros(problem.size), np.zeros(len(X))
+    Workspace(problem.size).descend(problem, K, beta, f, 1e-12, 60)
+    gradient = f + problem.linear
+    force = gradient + problem.offsets(beta, gradient)[0]
+    free, box = problem.free(beta), problem.lower < problem.upper
+    F, B = np.flatnonzero(free), np.flatnonzero(~free & box)
+    end = beta.copy()
+    end[np.concatenate([F, B])], came = end_of_path(problem, HeldGram(K), F, B, beta, force)
+    left = problem.violation(end, K @ end + problem.linear)
+    most = 2 * homotopy.MORE * np.abs(force[F]).max(initial=0)
+    wrong = np.where(beta[B] == problem.lower[B], np.minimum(force[B], 0), np.maximum(force[B], 0))
+    most = max(most, 2 * homotopy.MORE * np.abs(wrong).max(initial=0))
+    assert 0 < came < 1
+    assert left <= (1 - came) * most + 1e-8
+
+
+@pytest.mark.parametrize("case", ["classes", "numbers"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_large_problems_take_the_path_to_the_same_optimum(case, dtype, monkeypatch):
+    monkeypatch.setattr(fold_path, "HELD_ROWS", 100)
+    monkeypatch.setattr(fold_path, "BUDGET", 2)
+    monkeypatch.setattr(fold_path, "WORTH", np.inf)
+    gram, solver = HeldGram(RBF(0.5)(X, X).astype(dtype)), BlockSMO(tol=1e-5)
+    path, count = FoldPath(gram), []
+    follows = FoldPath._follows_path
+    monkeypatch.setattr(
+        FoldPath, "_follows_path", lambda *arguments: count.append(follows(*arguments)) or count[-1]
+    )
+    for C in CS:
+        problem = CASES[case](C)
+        ours, own = path.solve(problem, C, solver), solver.solve(problem, gram)
+        assert ours.status is Status.CONVERGED
+        assert ours.values.dual == pytest.approx(own.values.dual, rel=3e-5)
+        problem.check_feasible(ours.beta, "FoldPath")
+    assert any(count)
 
 
 @pytest.mark.parametrize("room", [0, np.inf])

@@ -135,11 +135,11 @@ class SearchDisplay:
         def level(gamma: float | Floats) -> Any:
             return np.ones_like(gamma) if one else gamma
 
-        if len(self.path) > 1:
-            line = level(self.path[:, 1])
-            ax.plot(
-                self.path[:, 0], line, "-", color="red", linewidth=1, label="path of the search"
-            )
+        places = np.unique(self.path[:, 0] if one else self.path, axis=0)
+        if len(places) > 1:  # a best cell that stayed the best has no path
+            C, gamma = self.path[:, 0], level(self.path[:, 1])
+            line = {"color": "red", "linewidth": 2, "markersize": 5}
+            ax.plot(C, gamma, ".-", label="path of the search", **line)
         marks: dict[str, Any] = {
             "markerfacecolor": "none",
             "markeredgewidth": 2,

@@ -3,10 +3,10 @@
 Each C begins at the solution of the one before, as it is or times the ratio of the two, whichever
 has the lower objective: where most are at their bounds they stay there, where none is the solution
 stays, and f = Kβ only has to be scaled. SMO in blocks (`blocks`) goes most of the way. Where it
-takes many steps, C is large: then Newton's method on the face that it has come to (`face_newton`)
-may end it; if that face is not the right one, SMO goes on, and tries again later; and once it has
-worked as long as an interior point would on all that may be free, that is what solves the problem.
-All this is counted, not timed.
+takes many steps, C is large: then a path by pivots (`homotopy`) leads from where it has come to the
+optimum over the variables that are free or nearly so, and SMO looks after the others; and once it
+has worked as long as an interior point would on all that may be free, that is what solves the
+problem. All this is counted, not timed.
 
 A problem of another kind (no offset, an infinite bound, few rows, K not in memory, another solver)
 is solved by the machine's own solver, from the same start.
@@ -25,22 +25,21 @@ from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
-from maxmargin.selection.blocks import LARGEST, Workspace
+from maxmargin.selection.blocks import LARGEST, ROOM, SMALLEST, Workspace
+from maxmargin.selection.homotopy import end_of_path
 from maxmargin.solvers import BlockSMO, Solver
 from maxmargin.solvers.dual.block_interior_point import (
     BlockInteriorPoint,
-    block_of,
     possibly_free,
 )
-from maxmargin.solvers.dual.face_newton import face_optimum
 from maxmargin.solvers.progress import HISTORY
 
-BUDGET = 50  # steps of SMO for each variable of a face: they cost about as much as the face does
+BUDGET = 20  # steps of SMO for each free variable, before and after a path
 FEW = 100  # free variables that are reckoned with at least
-NEAR = 0.5  # violation up to which the face may be right
+BAND = 0.3  # of the worst violation: variables with G + b within it are in the path's tableau
+WORTH = 30  # multiplications of the tableau for each variable of a step of SMO that was taken
 REACH = 3.0  # times the worst violation: variables with G + b within it may become free
 WHOLE = 20  # an interior point over m rows costs as much as m³/20 steps of SMO on one
-EXACT = 0.4  # of tol: how exactly a face is solved
 
 
 class FoldPath:
@@ -100,11 +99,11 @@ class FoldPath:
         began, p = perf_counter(), problem
         rows = p.row_of(np.arange(p.size))
         space = self._space = self._space or Workspace(p.size)
-        aim, steps, before, budget = solver.tol, 0, 0, BUDGET
+        aim, steps, before, followed = solver.tol, 0, 0, 0
         limit = solver.most_steps(p) if solver.max_iter < 0 else solver.max_iter
         while True:
             free = max(int(np.count_nonzero((p.lower < beta) & (beta < p.upper))), FEW)
-            most = int(min(budget * free, limit - steps))
+            most = int(min(BUDGET * free, limit - steps))
             did = space.descend(p, K, beta, f, aim, most)
             steps += did
             values = p.values(beta, f[rows] + p.linear)
@@ -121,9 +120,9 @@ class FoldPath:
                 ending = Ending(Status.OUT_OF_ITERATIONS, "max_iter is reached")
                 break
             if did >= most:
-                budget *= 2
-                if values.violation <= NEAR:
-                    self._try_face(p, beta, f, rows, solver.tol)
+                if self._follows_path(p, beta, f, rows, values.violation, steps - followed):
+                    followed = steps
+                    continue
                 finish = BlockInteriorPoint(solver.tol, max_time=solver.max_time)
                 finish = replace(finish, criterion=solver.criterion)
                 margin = REACH * values.violation
@@ -151,21 +150,38 @@ class FoldPath:
             history=np.empty(0, HISTORY),
         )
 
-    def _try_face(self, p: DualProblem, beta: Floats, f: Floats, rows: Numbers, tol: float) -> None:
-        """Move β to the optimum of its face, and f with it, if that is closer to the solution."""
+    def _follows_path(
+        self, p: DualProblem, beta: Floats, f: Floats, rows: Numbers, worst: float, steps: int
+    ) -> bool:
+        """Move β to the end of its path, and f with it: whether that was worth it and of use.
+
+        It is worth it once SMO has worked as long as the tableau takes.
+        """
+        if p.rows is not None:  # of a regressor's row one variable is 0
+            both = np.minimum(beta[: self.gram.n], -beta[self.gram.n :])
+            beta[: self.gram.n] -= both
+            beta[self.gram.n :] += both
         gradient = f[rows] + p.linear
-        W = possibly_free(p, beta, gradient, p.violation(beta, gradient))
-        if len(W) > self.room:
-            return
-        now = beta[W]
-        free = (p.lower[W] < now) & (now < p.upper[W])
-        scale = abs(p.objective(beta, gradient))
+        force = gradient + p.offsets(beta, gradient)[0]
+        free = p.free(beta)
+        wrong = ((beta < p.upper) & (force < 0)) | ((beta > p.lower) & (force > 0))
+        near = (p.lower < p.upper) & (wrong | (np.abs(force) <= BAND * worst))
+        F, B = np.flatnonzero(free), np.flatnonzero(near & ~free)
+        m, others = len(F), len(B)
+        work = m**3 + 2 * m**2 * others + m * others**2
+        width = min(LARGEST, max(SMALLEST, int(ROOM * m)))
+        if m < 2 or m + others > self.room or work > WORTH * width * steps:
+            return False
+        end, W = beta.copy(), np.concatenate([F, B])
         with one_blas_thread():
-            block, _ = block_of(p, self.gram, W, beta, gradient)
-            found, least = face_optimum(block, (now.copy(), free), EXACT * tol, scale)
-        if least <= tol:
-            f += self.gram.dot(rows[W], found - now)
-            beta[W] = found
+            end[W] = end_of_path(p, self.gram, F, B, beta, force)[0]
+        end = p.feasible(end)
+        moved = np.flatnonzero(end != beta)
+        f_end = f + self.gram.dot(rows[moved], (end - beta)[moved])
+        if not p.objective(end, f_end[rows] + p.linear) < p.objective(beta, gradient):
+            return False
+        beta[:], f[:] = end, f_end
+        return True
 
 
 def of_rows(problem: DualProblem, solution: Solution) -> Floats:
