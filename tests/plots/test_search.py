@@ -30,6 +30,8 @@ def test_dropped_cells_and_the_path_of_the_search_are_drawn():
     fine = SearchDisplay.from_search(SVCCV(**values, cv=3, refine=True).fit(X, Y))
     assert len(fine.path) > 1
     assert "path of the search" in {line.get_label() for line in fine.ax_.lines}
+    fine.path = np.repeat(fine.path[-1:], 3, axis=0)  # the best cell stayed the best
+    assert "path of the search" not in {line.get_label() for line in fine.plot().ax_.lines}
 
 
 def test_a_kernel_without_gamma_has_one_line_of_cells():

@@ -13,7 +13,7 @@ from maxmargin.selection import fold_path, homotopy
 from maxmargin.selection.blocks import Workspace
 from maxmargin.selection.fold_path import FoldPath, of_rows
 from maxmargin.selection.homotopy import end_of_path
-from maxmargin.selection.matrices import FACE, Matrices
+from maxmargin.selection.matrices import TABLEAU, Matrices
 from maxmargin.solvers import BlockSMO
 
 X, Y = make_classification(150, 4, random_state=0, flip_y=0.2)
@@ -127,11 +127,11 @@ def test_a_limit_of_steps_and_a_stop_are_kept():
 
 
 @pytest.mark.parametrize("cache_size", [60, 200, 1000])
-def test_matrices_blocks_and_faces_are_within_the_budget(cache_size):
+def test_matrices_blocks_and_tableaus_are_within_the_budget(cache_size):
     n, threads = 3000, 2
     splits = OneFunction().splits(np.zeros(n, int))
     found = Matrices(
         lambda _: RBF(1.0), lambda _: 1.0, None, np.zeros((n, 2)), splits, cache_size, threads
     )
-    used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + FACE * found.room**2)
+    used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + TABLEAU * found.room**2)
     assert used <= cache_size * 2**20 or not found.room

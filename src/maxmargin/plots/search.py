@@ -138,7 +138,7 @@ class SearchDisplay:
         places = np.unique(self.path[:, 0] if one else self.path, axis=0)
         if len(places) > 1:  # a best cell that stayed the best has no path
             C, gamma = self.path[:, 0], level(self.path[:, 1])
-            line = {"color": "red", "linewidth": 2, "markersize": 5}
+            line: dict[str, Any] = {"color": "red", "linewidth": 2, "markersize": 5}
             ax.plot(C, gamma, ".-", label="path of the search", **line)
         marks: dict[str, Any] = {
             "markerfacecolor": "none",

@@ -17,7 +17,7 @@ from time import perf_counter
 import numpy as np
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.threads import thread_count
+from maxmargin.hardware.threads import one_blas_thread, thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
@@ -142,7 +142,8 @@ class Evaluation:
         threads = self.threads if matrices.most == 1 else threads
         for group in groups:
             if threads > 1 and matrices.holds:
-                run_threads(partial(at, work, group), len(group), threads, self.clock.stop.set)
+                with one_blas_thread():  # set once: cells would change it to and fro
+                    run_threads(partial(at, work, group), len(group), threads, self.clock.stop.set)
             else:
                 self._one_by_one(work, group)
 

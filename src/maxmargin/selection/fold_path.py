@@ -48,7 +48,7 @@ class FoldPath:
     Parameters
     ----------
     gram : K
-    room : rows of a face, or of an interior point, at most
+    room : variables of a tableau, or rows of an interior point, at most
     stop : whether to end now
     """
 

@@ -29,8 +29,8 @@ from maxmargin.selection.blocks import LARGEST
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.
 EXACT_ROWS = 2048
 CHUNK = 1 << 20  # entries computed in float64 at a time: 8 MB
-FACE = 24  # bytes for each entry of a face: its matrix, a factor, and room for a part
-SHARE = 4  # a face of one in so many rows is worth more than t, which is quickly computed again
+TABLEAU = 24  # bytes for each entry of a tableau: itself, the inverse of a part, and its products
+SHARE = 4  # a tableau of one in so many rows is worth more than t, which is quickly computed again
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Matrices:
     ----------
     holds : whether a matrix fits into the budget; else its entries are computed when needed
     most : how many may be there at once
-    room : rows of a face at most, so that all threads together keep to the budget
+    room : variables of a tableau at most, so that all threads together keep to the budget
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class Matrices:
         one, budget = (self.n**2 + parts) * size, budget_of(cache_size)
         rows = max(len(each.signs) for each in splits)
         beside, blocks = self.n**2 * size if exponent else 0, threads * 4 * min(rows, LARGEST) ** 2
-        faces = threads * FACE * (rows // SHARE) ** 2
-        self._exponent = exponent if one + beside + blocks + faces <= budget else None
+        tableaus = threads * TABLEAU * (rows // SHARE) ** 2
+        self._exponent = exponent if one + beside + blocks + tableaus <= budget else None
         self.holds = one <= budget
         spare = budget - blocks - (beside if self._exponent else 0)
-        self.most = max(1, (spare - faces) // one)
-        self.room = isqrt(max(spare - min(self.most, threads) * one, 0) // (threads * FACE))
+        self.most = max(1, (spare - tableaus) // one)
+        self.room = isqrt(max(spare - min(self.most, threads) * one, 0) // (threads * TABLEAU))
         self.budget = budget
         self._t: Entries | None = None
         self._made: dict[Hashable, Parts] = {}

@@ -82,7 +82,7 @@ def tune(
     verbose : int, default=0
         1 shows a progress bar.
     sample_weight : array, default=None
-        Multiplies C row by row; scorers that request it get it too.
+        Multiplies C row by row, and weights the machine's own score and scorers that request it.
     groups : array, default=None
         For splitters that need them.
     client : distributed.Client, default=None
