@@ -102,6 +102,7 @@ class Run:
             if now.distance <= solver.tol and not state.exact:
                 state.confirm(solver.tol)
                 now = self._measured()
+            state.measured = now.values
             self.history.append(now)
             stop = self.observe is not None and self.observe(now)
             if state.arrived(now.distance, now.violation, solver.tol):

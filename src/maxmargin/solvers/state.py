@@ -88,6 +88,7 @@ class State(ABC, Generic[ProblemType, MatrixType]):
     most_steps, most_seconds : the limits
     movement : Σ|Δβ| + Σ|Δb| over the steps since the last outer iteration
     idle : outer iterations since the last that gained anything
+    measured : the values at the end of the last outer iteration
     method : a word for what is being done, where a solve has more than one part
     exact : whether the values are recomputed from the coefficients, not updated along the way
     watch : called with every `Step`, for an observer of steps
@@ -102,6 +103,7 @@ class State(ABC, Generic[ProblemType, MatrixType]):
         self.most_steps = self.most_seconds = np.inf
         self.movement, self.exact = 0.0, True
         self.idle, self.method = 0, ""
+        self.measured: Values
         self.watch: Callable[[Step], None] | None = None
         self._began, self._evaluations = perf_counter(), matrix.evaluations
 

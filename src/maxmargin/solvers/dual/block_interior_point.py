@@ -47,12 +47,15 @@ PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.03  # of the smallest D: how far off K may be in a Newton system
-SMOOTH = 0.06  # of all rows: rank of a quarter of them up to which the first block has all
+SMOOTH = 0.1  # of all rows: rank of a quarter of them up to which the first block has all; their
+# rank is up to half as large again, and worth using (newton_system.LOW)
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
+FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m² (docs/any-C.md)
+ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -86,7 +89,7 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        most = p.size if is_smooth(state) else self.size(state)
+        most = p.size if is_smooth(state) else self.first(state)[0]
         while True:
             W, outside = working_set(state, most, FREE, rng)
             W = W[p.lower[W] < p.upper[W]]
@@ -108,8 +111,13 @@ class BlockInteriorPoint(Solver):
             yield
             most = self.size(state)
 
-    def tries_face(self, state: DualState) -> bool:
-        """Whether the present free variables are right but for a few: then they are solved for."""
+    def tries_face(self, state: DualState, *, exactly: bool) -> bool:
+        """Whether the present free variables are right but for a few: then they are solved for.
+
+        Exactly: with gradients in float64 alone. At C = 10⁶ float32 sums have another optimum.
+        """
+        if exactly:
+            state.refresh()
         W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
         W = W[state.problem.lower[W] < state.problem.upper[W]]
         block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
@@ -121,19 +129,43 @@ class BlockInteriorPoint(Solver):
         moved, before, state.dtype = found != beta, state.dtype, np.float64
         state.move_to(W[moved], found[moved], "face")
         state.dtype = before
+        if exactly:
+            state.refresh()
+            state.exact = True
         return True
 
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
-        most = max(2, isqrt(state.gram.budget // 24))
-        return min(max(self.smallest, size), most, state.problem.size)
+        return min(max(self.smallest, size), most_rows(state.gram), state.problem.size)
+
+    def first(self, state: DualState) -> tuple[int, float]:
+        """Variables of the first block, and how many blocks there will be, about.
+
+        One block of all variables, if that is less work than those of the free ones.
+        """
+        p, n, m = state.problem, state.gram.n, self.size(state)
+        moving = len(possibly_free(p, state.beta, state.gradient, -self.tol))
+        blocks = 1 + ROUNDS * moving / m
+        if n <= most_rows(state.gram) and work_of(n) < blocks * work_of(min(m, n)):
+            return p.size, 1.0
+        return m, blocks
+
+
+def most_rows(gram: Gram) -> int:
+    """Of a block."""
+    return max(2, isqrt(gram.budget // 24))
+
+
+def work_of(rows: int) -> float:
+    """To solve a block, in multiplications and additions inside a Cholesky factorisation."""
+    return FACTORISATIONS * rows**3 / 6 + PASSES * rows**2
 
 
 def is_smooth(state: DualState) -> bool:
     """Whether a block of all variables has Newton systems of low rank."""
     p, gram, rows = state.problem, state.gram, np.arange(0, state.gram.n, 4)
-    if len(rows) ** 2 * 16 * 24 > gram.budget or gram.n < 1000:
+    if gram.n > most_rows(gram) or gram.n < 1000:
         return False
     coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
     return rank_of(gram.square(rows), coarse) <= SMOOTH * gram.n

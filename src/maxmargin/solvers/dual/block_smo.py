@@ -77,8 +77,11 @@ class BlockSMO(Solver):
         for pause in self._smo(state):
             yield pause
             forecast.note(state)
-            if forecast.trusts_face(finish, state) and finish.tries_face(state):
-                yield
+            if forecast.trusts_face(finish, state):
+                for exactly in (False, True):
+                    if not finish.tries_face(state, exactly=exactly):
+                        break
+                    yield
             if forecast.prefers(finish, state):
                 state.method = "second order"
                 yield from finish.iterate(state)

@@ -7,7 +7,7 @@ is. So, after each block,
     far   = log(violation / tol) + log(relative gap / tol): often the one falls, then the other
     left  = far / (fall of far per operation, over the later half)
     whole = the operations of the second-order method: Cholesky factorisations of its blocks, more
-            blocks the more variables are free or violate KKT
+            blocks the more variables are free or violate KKT, or of one block of all
 
 and SMO hands over where 3 left > whole (it gets ever slower), once it has done a part of that work
 itself: then the two together never take much longer than the faster one alone. And where the free
@@ -21,15 +21,13 @@ from math import prod
 
 import numpy as np
 
-from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, possibly_free
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, work_of
 from maxmargin.solvers.dual.state import DualState
 
 # In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
 STEP = 15  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
-FACTORISATIONS, PASSES = 20, 3400  # for a block of m variables, of m³/6 and of m²
-ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 TRIAL = 10  # factorisations over the free variables that SMO's work is worth between two trials
 SETTLED = 0.1  # of the free variables: if fewer come and go in a block
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
@@ -46,12 +44,14 @@ class Forecast:
         columns = 0 if state.gram.kernel.precomputed else prod(state.gram.X.shape[1:])
         self.entry = ENTRY + COLUMN * columns
         self.done, self.far = [0.0], [np.inf]
-        self.tried, self.free = 0.0, np.empty(0, bool)
+        self.tried, self.free, self.sharpened = 0.0, np.empty(0, bool), False
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
+        if state.sharpened and not self.sharpened:  # what float32 sums measured was wrong
+            self.done, self.far, self.sharpened = self.done[-1:], [np.inf], True
         self.done.append(STEP * state.work + self.entry * state.kernel_evaluations)
-        values = state.values()
+        values = state.measured
         both = np.array([values.violation, values.relative_gap]) / self.tol
         self.far.append(min(self.far[-1], float(np.log(np.clip(both, 1.0, FARTHEST)).sum())))
 
@@ -69,20 +69,18 @@ class Forecast:
         """Whether the second-order method is predicted to be faster from here on."""
         if len(self.done) < 3:
             return False
-        m = finish.size(state)
-        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
-        blocks = 1 + ROUNDS * moving / m
-        block = FACTORISATIONS * m**3 / 6 + PASSES * m**2 + self.entry * m * (m + state.gram.n)
-        whole = blocks * block
         if state.idle >= STALLED:
             return True
+        size, blocks = finish.first(state)
+        m, n = min(size, state.gram.n), state.gram.n
+        whole = blocks * (work_of(m) + self.entry * m * (m + n))
         return bool(self.done[-1] > PART * whole and SLOWER * self.left > whole)
 
     def trusts_face(self, finish: BlockInteriorPoint, state: DualState) -> bool:
         """Whether the free variables have settled, and to solve for them is little work by now."""
         before, self.free = self.free, state.problem.free(state.beta)
-        count = np.count_nonzero(self.free)
-        work = TRIAL * (count**3 / 6 + 5 * self.entry * finish.size(state) ** 2)
+        count, rows = np.count_nonzero(self.free), min(finish.size(state), state.gram.n)
+        work = TRIAL * (count**3 / 6 + 5 * self.entry * rows**2)
         if self.done[-1] - self.tried < work or self.left < work or len(before) < len(self.free):
             return False
         settled = np.count_nonzero(before != self.free) <= SETTLED * count
