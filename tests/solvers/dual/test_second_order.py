@@ -16,7 +16,6 @@ from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
 from maxmargin.solvers.dual import newton_system
-from maxmargin.solvers.dual.block_interior_point import work_of
 from maxmargin.solvers.dual.newton_system import NewtonSystem
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from problems import PROBLEMS
@@ -91,19 +90,6 @@ def test_free_variables_are_solved_for_whatever_rounding_did_to_the_gradient():
     assert BlockInteriorPoint(tol=1e-6).tries_face(state, exactly=True)
     assert state.exact
     assert problem.violation(state.beta, exact_gradient(problem, gram, state.beta)) <= 1e-6
-
-
-@pytest.mark.parametrize(("n", "share"), [(1500, 0.5), (6000, 0.01)])
-def test_the_first_block_has_all_variables_where_blocks_were_more_work(n, share):
-    """With half of few rows free it has; with a few of many rows not."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n, 2)), np.resize([1.0, -1.0], n)
-    problem = c_svc(y, 1e6)
-    free = np.repeat(rng.random(n // 2) < share, 2)
-    state = DualState(problem, Gram(RBF(1.0), X), np.where(free, 0.1 * y, 0.0))
-    size, blocks = BlockInteriorPoint().first(state)
-    assert (size == n) is (share == 0.5)
-    assert blocks * work_of(size) <= work_of(n)
 
 
 @pytest.mark.parametrize("tol", [0.3, 0.03, 0.003])

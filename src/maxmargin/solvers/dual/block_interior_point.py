@@ -54,8 +54,6 @@ PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
-FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m² (docs/any-C.md)
-ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -89,7 +87,7 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        most = p.size if is_smooth(state) else self.first(state)[0]
+        most = p.size if is_smooth(state) else self.size(state)
         while True:
             W, outside = working_set(state, most, FREE, rng)
             W = W[p.lower[W] < p.upper[W]]
@@ -139,27 +137,10 @@ class BlockInteriorPoint(Solver):
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
         return min(max(self.smallest, size), most_rows(state.gram), state.problem.size)
 
-    def first(self, state: DualState) -> tuple[int, float]:
-        """Variables of the first block, and how many blocks there will be, about.
-
-        One block of all variables, if that is less work than those of the free ones.
-        """
-        p, n, m = state.problem, state.gram.n, self.size(state)
-        moving = len(possibly_free(p, state.beta, state.gradient, -self.tol))
-        blocks = 1 + ROUNDS * moving / m
-        if n <= most_rows(state.gram) and work_of(n) < blocks * work_of(min(m, n)):
-            return p.size, 1.0
-        return m, blocks
-
 
 def most_rows(gram: Gram) -> int:
     """Of a block."""
     return max(2, isqrt(gram.budget // 24))
-
-
-def work_of(rows: int) -> float:
-    """To solve a block, in multiplications and additions inside a Cholesky factorisation."""
-    return FACTORISATIONS * rows**3 / 6 + PASSES * rows**2
 
 
 def is_smooth(state: DualState) -> bool:

@@ -7,7 +7,7 @@ is. So, after each block,
     far   = log(violation / tol) + log(relative gap / tol): often the one falls, then the other
     left  = far / (fall of far per operation, over the later half)
     whole = the operations of the second-order method: Cholesky factorisations of its blocks, more
-            blocks the more variables are free or violate KKT, or of one block of all
+            blocks the more variables are free or violate KKT, but no more than those of all rows
 
 and SMO hands over where 3 left > whole (it gets ever slower), once it has done a part of that work
 itself: then the two together never take much longer than the faster one alone. And where the free
@@ -21,13 +21,15 @@ from math import prod
 
 import numpy as np
 
-from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, work_of
+from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint, possibly_free
 from maxmargin.solvers.dual.state import DualState
 
 # In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
 STEP = 15  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
+FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m²
+ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 TRIAL = 10  # factorisations over the free variables that SMO's work is worth between two trials
 SETTLED = 0.1  # of the free variables: if fewer come and go in a block
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
@@ -71,10 +73,14 @@ class Forecast:
             return False
         if state.idle >= STALLED:
             return True
-        size, blocks = finish.first(state)
-        m, n = min(size, state.gram.n), state.gram.n
-        whole = blocks * (work_of(m) + self.entry * m * (m + n))
+        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
+        m, n = finish.size(state), state.gram.n
+        whole = min((1 + ROUNDS * moving / m) * self.work(min(m, n), n), self.work(n, n))
         return bool(self.done[-1] > PART * whole and SLOWER * self.left > whole)
+
+    def work(self, m: int, n: int) -> float:
+        """To solve a block of m rows out of n."""
+        return FACTORISATIONS * m**3 / 6 + PASSES * m**2 + self.entry * m * (m + n)
 
     def trusts_face(self, finish: BlockInteriorPoint, state: DualState) -> bool:
         """Whether the free variables have settled, and to solve for them is little work by now."""
