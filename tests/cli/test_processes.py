@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import maxmargin
@@ -112,18 +116,22 @@ IMPORTED = """
 import sys
 from maxmargin.cli import app
 try:
-    app(["predict", "iris.maxmargin", "iris.csv"])
+    app(["predict", "iris.maxmargin", sys.argv[1]])
 finally:
     slow = ["scipy.stats._stats_py", "pandas", "maxmargin.cli.train", "matplotlib", "onnx"]
     print([name for name in slow if name in sys.modules], file=sys.stderr)
 """
 
 
-def test_a_prediction_does_not_wait_for_what_it_does_not_need(run, folder):
+@pytest.mark.parametrize("name", ["iris.csv", "iris.parquet", "iris.arrow"])
+def test_a_prediction_does_not_wait_for_what_it_does_not_need(run, folder, name):
     assert run("train", "iris.csv").code == 0
+    table = pa.csv.read_csv(folder / "iris.csv")
+    pa.parquet.write_table(table, folder / "iris.parquet")
+    pa.feather.write_feather(table, folder / "iris.arrow")
     environment = {**os.environ, "PYTHONPATH": str(Path(maxmargin.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTED],
+        [sys.executable, "-c", IMPORTED, name],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -19,7 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from fuzz.data_files import SEEDS, mutated, tried
 from maxmargin import SVC
-from maxmargin.io import csv_text
+from maxmargin.io import csv_text, libsvm_text
 from maxmargin.io.columns import prepared, schema_of
 from maxmargin.io.rows import Reading, Schema
 from maxmargin.io.sources import DataFileError
@@ -325,3 +325,12 @@ def test_versions_and_names_of_months_are_no_dates(tmp_path, cells):
     dated = tmp_path / "dated.csv"
     dated.write_text("a,b\n31.1.2024,1\n1.2.2024,0\n")
     assert read_rows(dated, Reading(text=("a",))).text == ("a",)
+
+
+def test_an_index_that_no_memory_has_room_for_is_refused(tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 2000000000:1\n-1 3:1\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(libsvm_text, "available_memory", lambda: 10**10)
+        with pytest.raises(DataFileError, match="has 2,000,000,000 features"):
+            read_rows(path)

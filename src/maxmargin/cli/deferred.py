@@ -8,12 +8,13 @@ imports that too, and uses nothing of it: what is a frame it tells later, by the
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 
 class Deferred(ModuleType):
@@ -58,21 +59,32 @@ def defer(name: str, *functions: str) -> None:
 
 @contextmanager
 def without(name: str) -> Iterator[None]:
-    """A module that others go on without is not found meanwhile, unless it is there already.
+    """A module is not found meanwhile, as if it were not installed, unless it is there already.
 
     >>> with without("sys"):
     ...     import sys
     >>> with without("tabnanny"):
     ...     import tabnanny
     Traceback (most recent call last):
-    ModuleNotFoundError: import of tabnanny halted; None in sys.modules
+    ModuleNotFoundError: No module named 'tabnanny'
     >>> import tabnanny
     """
-    if name in sys.modules:
-        yield
-        return
-    sys.modules[name] = cast("ModuleType", None)  # by which Python knows a module not to import
+    hidden = Hidden(name)
+    sys.meta_path.insert(0, hidden)
     try:
         yield
     finally:
-        del sys.modules[name]
+        sys.meta_path.remove(hidden)
+
+
+class Hidden(MetaPathFinder):
+    """Says of one module that there is none; None in `sys.modules` is not read so by Cython."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> None:
+        if name == self.name:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)

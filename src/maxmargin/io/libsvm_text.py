@@ -12,9 +12,11 @@ from io import BytesIO
 import numpy as np
 
 from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.hardware.memory import available_memory
 from maxmargin.io.sources import NUMBER, Bytes, Source
 
 LABEL = re.compile(NUMBER)
+LINES = 4  # as long as a row, that training has in memory at once
 ENTRY = re.compile(rb"(\d+):(%s|[-+]?(?:nan|inf(?:inity)?))" % NUMBER, re.IGNORECASE)
 
 
@@ -41,6 +43,7 @@ def read_libsvm(
     if len(y) == 0:
         raise source.error("has no rows")
     _check_finite(source, X, y)
+    _check_width(source, X.shape[1])
     if n_features is not None:
         if X.shape[1] > n_features:
             raise source.error(
@@ -48,6 +51,15 @@ def read_libsvm(
             )
         X.resize(X.shape[0], n_features)
     return X, y
+
+
+def _check_width(source: Source, columns: int) -> None:
+    """Rows are sparse, but a few lines as long as one row are needed: norms, means, a scatter."""
+    if LINES * 8 * columns > available_memory():
+        raise source.error(
+            f"has {columns:,} features (the largest index): {LINES} lines of so many numbers are more "
+            "than the memory that is free; renumber the features that occur"
+        )
 
 
 def _fault(data: Bytes, zero_based: bool) -> str:
