@@ -57,8 +57,8 @@ def _check_width(source: Source, columns: int) -> None:
     """Rows are sparse, but a few lines as long as one row are needed: norms, means, a scatter."""
     if LINES * 8 * columns > available_memory():
         raise source.error(
-            f"has {columns:,} features (the largest index): {LINES} lines of so many numbers are more "
-            "than the memory that is free; renumber the features that occur"
+            f"has {columns:,} features (the largest index): {LINES} lines of so many numbers are "
+            "more than the memory that is free; renumber the features that occur"
         )
 
 
