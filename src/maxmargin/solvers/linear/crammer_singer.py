@@ -7,8 +7,9 @@ cost two passes over the row for each class. With G_m = ∂(−D)/∂α_im, s = 
 
 has the solution a_m = min(its bound, α_im + (τ − G_m) / s) with the τ that makes the sum 0. Let
 D_m = G_m − s α_im, plus s c_i for the own class: then Σ_m max(0, D_m − τ) = s c_i, a projection
-onto a simplex. Michelot's rule finds τ: solve for it over all classes, leave out those with
-D_m ≤ τ, and solve again until none is left out.
+onto a simplex. Michelot's rule finds τ: solve for it over some classes, leave out those with
+D_m ≤ τ, and solve again until none is left out. It begins with the classes of D_m > max D − s c_i,
+a bound of τ from below: few of many.
 
 Offsets that are not regularised bring the constraints Σ_i α_im = 0, one for each class, which no
 single row can move along. As in `dual_coordinate_descent` the method of multipliers takes them
@@ -262,13 +263,16 @@ def add(
 @compiled()
 def best_row(alpha: Floats, G: Floats, own: int, cost: float, square: float, step: Floats) -> None:
     """The step to the minimiser of a row's problem; its parts sum to 0."""
-    level, above = -np.inf, len(G) + 1
+    highest, points = -np.inf, step  # D_m, until the step itself is known
+    for c in range(len(G)):
+        points[c] = G[c] - square * alpha[c] + (square * cost if c == own else 0.0)
+        highest = max(highest, points[c])
+    level, above = highest - square * cost, len(G) + 1
     while True:
         total, count = -square * cost, 0
         for c in range(len(G)):
-            point = G[c] - square * alpha[c] + (square * cost if c == own else 0.0)
-            if point > level:
-                total += point
+            if points[c] > level:
+                total += points[c]
                 count += 1
         if not 0 < count < above:  # none was left out, or rounding has brought one back
             break
