@@ -24,7 +24,7 @@ class Case:
     rbf, linear : float
         The kernel is rbf · exp(−γ‖x − z‖²) + linear · γxᵀz; only maxmargin has others than (1, 0).
     loss : str
-        hinge or squared_hinge, of LinearSVC only.
+        hinge, squared_hinge or crammer_singer (more than two classes), of LinearSVC only.
     penalty : str
         l2 or l1, of LinearSVC only.
     multiclass : str
@@ -107,7 +107,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a library found: one part for each dual problem, or the weights of a linear machine."""
+    """What a library found: one part for each dual problem, or the weights of a linear machine.
+
+    Of several classes the weights have one line for each, in the order of the labels.
+    """
 
     parts: list[Part] = field(default_factory=list)
     weights: np.ndarray | None = None

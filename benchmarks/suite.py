@@ -36,6 +36,14 @@ def l1(data: str, costs: tuple[float, ...], n: int | None = None) -> list[Case]:
     ]
 
 
+def crammer_singer(data: str, costs: tuple[float, ...], n: int | None = None) -> list[Case]:
+    return [
+        Case("linear", data, n, "LinearSVC", C=C, loss="crammer_singer", tol=tol)
+        for C in costs
+        for tol in (1e-3, 1e-5)
+    ]
+
+
 def kernels(n: int) -> list[Case]:
     """Multiples and sums beside their parts; half the kernel at twice the C is the same problem."""
     weights = [(1.0, 0.0, 1.0), (0.5, 0.0, 2.0), (0.0, 1.0, 1.0), (1.0, 1.0, 1.0)]
@@ -55,6 +63,7 @@ def tiny() -> list[Case]:
         Case("one-class", "novelty", 100, "OneClassSVM", gamma=0.1),
         Case("linear", "narrow", 200, "LinearSVC", C=0.1),
         Case("linear", "narrow", 200, "LinearSVC", loss="squared_hinge", penalty="l1"),
+        Case("linear", "iris", 150, "LinearSVC", loss="crammer_singer"),
         Case("small", "breast_cancer", 569, gamma=1 / 30),
         Case("memory", "narrow", 1_000, gamma=1 / 40, cache="default", only=("scikit-learn",)),
         Case("cold", "narrow", 200, gamma=1 / 40, only=("scikit-learn",)),
@@ -77,6 +86,7 @@ def quick() -> list[Case]:
         Case("linear", "narrow", 5_000, "LinearSVC", C=0.01, loss="squared_hinge"),
         *l1("text", (1,), n=5_000),
         *l1("narrow", (0.1,), n=5_000),
+        *crammer_singer("ten_classes", (0.1,), n=5_000),
         *at((1,), "small", "iris", 0.25, n=150, only=QUICK_PEERS),
         *at((1,), "small", "narrow", 1 / 40, n=1_000, only=QUICK_PEERS),
         *kernels(5_000),
@@ -121,6 +131,8 @@ def full() -> list[Case]:
         *l1("text", (0.1, 1), n=20_000),
         *l1("narrow", (0.01, 1), n=50_000),
         *l1("wide", (0.1,), n=5_000),
+        *crammer_singer("letter", (0.1, 1)),
+        *crammer_singer("pendigits", (0.1, 1)),
         *small(),
         *(
             Case("memory", "narrow", 50_000, gamma=1 / 40, cache=cache, only=BLOCKS)

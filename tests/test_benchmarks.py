@@ -129,6 +129,18 @@ def test_linear_gap_is_the_distance_from_a_dual_value(loss, penalty):
     assert zero.gap == pytest.approx((zero.primal - zero.dual) / zero.primal)
 
 
+def test_the_gap_of_several_classes_is_the_distance_from_a_dual_value():
+    case = Case("test", "iris", 150, "LinearSVC", C=0.1, loss="crammer_singer")
+    data = load(case.data, case.n)
+    zero = judge(case, Answer(weights=np.zeros((3, 4))))
+    assert zero.primal == pytest.approx(case.C * len(data.y))
+    assert zero.gap > 0.1
+    for peer in PEERS:
+        if peer.name in ("scikit-learn", "maxmargin-64"):  # which every machine has
+            model = peer.fit(replace(case, tol=1e-9), data.X, data.y)
+            assert judge(case, peer.answer(case, model, data.y)).gap <= 1e-5
+
+
 def test_both_dtypes_hold_the_same_problem():
     X = load("narrow", 50).X
     np.testing.assert_array_equal(X, X.astype(np.float32))

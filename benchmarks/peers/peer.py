@@ -43,7 +43,9 @@ class Peer:
 
     def parameters(self, case: Case, n: int) -> dict[str, Any]:
         if case.machine == "LinearSVC":
-            common = {"C": case.C, "loss": case.loss, "fit_intercept": False, "tol": case.tol}
+            common = {"C": case.C, "fit_intercept": False, "tol": case.tol}
+            name = "multi_class" if case.loss == "crammer_singer" else "loss"
+            common |= {name: case.loss}
             penalty = {"penalty": "l1", "dual": False} if case.penalty == "l1" else {}
             return common | penalty | {"max_iter": 100_000} | self.options
         cache = {"cache_size": self.megabytes(n)} if case.cache == "matrix" else {}
@@ -77,7 +79,7 @@ class Peer:
 
     def answer(self, case: Case, model, y) -> Answer:
         if case.machine == "LinearSVC":
-            return Answer(weights=np.ravel(model.coef_).astype(float))
+            return Answer(weights=np.squeeze(model.coef_).astype(float))
         if case.multiclass == "ovr":
             return Answer([*self.parts_of_classes(model)])
         coef, intercept = model.dual_coef_, np.ravel(model.intercept_)

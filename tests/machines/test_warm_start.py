@@ -73,3 +73,16 @@ def test_what_cannot_be_continued_says_so():
         machine.fit(X[:50], y[:50])
     with pytest.raises(ValueError, match=r"the same classes as before: had \[0, 1, 2\]"):
         machine.fit(X[:60], y[:60] + 1)
+
+
+def test_a_path_of_C_takes_fewer_steps_upwards_and_downwards():
+    """Also where most are free; where none is at its bound, a larger C has the same solution."""
+    costs, rows, labels = np.logspace(-2, 4, 7), X[:200], y[:200]
+    cold = [SVC(C=C).fit(rows, labels).n_iter_.sum() for C in costs]
+    for path in (costs, costs[::-1]):
+        machine = SVC(warm_start=True)
+        warm = [machine.set_params(C=C).fit(rows, labels).n_iter_.sum() for C in path]
+        assert sum(warm) < 0.75 * sum(cold)
+    hard = SVC(C=1e6, warm_start=True).fit(rows, labels)
+    assert np.abs(hard.dual_coef_).max() < 1e6
+    assert hard.set_params(C=1e7).fit(rows, labels).n_iter_.sum() == 0

@@ -41,6 +41,7 @@ OF_A_FORM = (
     "n_samples_seen_",
     "_bounds_",
 )
+ROUNDING = 1e-12  # of a bound: a coefficient this close is at it
 ROUGH = 0.01  # relative gap on features before `refine`: K̂ ≠ K makes more exactness useless
 
 
@@ -213,7 +214,10 @@ class DualMachine(KernelMachine):
         }
 
     def _starts(self, plan: Plan) -> list[Floats | None]:
-        """The start of a warm fit: each β at the same share of its new bound, new rows at 0."""
+        """The start of a warm fit: what was at its bound is at the new one, all else as it was.
+
+        A free variable has y f(x) = 1 whatever C is: scaled with C it would have to come back.
+        """
         if not self.warm_start or not hasattr(self, "_bounds_"):
             return [None] * len(plan.problems)
         before, now = self._bounds_, plan.bounds
@@ -226,7 +230,9 @@ class DualMachine(KernelMachine):
         coef[:, self.support_] = self._dense_dual_coef()
         now = now[: len(before)]
         scaled = np.flatnonzero((before > 0) & np.isfinite(before) & np.isfinite(now))
-        coef[:, scaled] = coef[:, scaled] / before[scaled] * now[scaled]  # a bound stays a bound
+        share = coef[:, scaled] / before[scaled]
+        at_bound = np.abs(share) > 1 - ROUNDING
+        coef[:, scaled] = np.where(at_bound, share * now[scaled], coef[:, scaled])
         gathered = plan.scheme.gather(plan.splits, coef)
         return [
             problem.on_variables(self._encode(number, part))
