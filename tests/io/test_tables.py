@@ -196,6 +196,7 @@ def test_quoted_cells_may_hold_commas_quotes_and_ends_of_lines(read):
         ("when,b\n1/31/24,1\n2/1/24 12:30,0\n", "a.csv", "'when' holds dates.*1/31/24"),
         ("b,when\n1,31 Jan 2024\n2,2 Feb 2024\n", "a.csv", "'when' holds dates.*31 Jan 2024"),
         ('b,at\n1,"Jan 31, 2024"\n2,"May 1, 2024"\n', "a.csv", "'at' holds dates.*Jan 31, 2024"),
+        (b"a,b\n" + b"x,0\n" * 20_000 + b"\xe9,1\n", "a.csv", "line 20002: byte 0xe9 is not UTF-8"),
         ("a,a,b\n1,2,3\n", "a.csv", "two columns are named 'a'"),
         ("a\n1\n2\n", "a.csv", "no columns to learn from"),
         ("1 1:2 3:x\n", "a.svm", "line 1: '3:x' is not index:value"),

@@ -17,7 +17,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import RawIOBase
 from math import prod
@@ -221,4 +221,5 @@ def whole_or_not_at_all(path: Path) -> Iterator[Path]:
     except OSError as error:  # of the place, not of the part beside it
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # the error that is on its way says more
+            part.unlink()

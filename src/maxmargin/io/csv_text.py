@@ -48,7 +48,7 @@ class Layout:
 
 def read_csv(source: Source, *, header: bool | None = None, text: Sequence[str] = ()) -> pa.Table:
     """The table; columns named in `text` are text even if they look like numbers."""
-    from pyarrow import ArrowInvalid
+    from pyarrow import ArrowInvalid, types
 
     _check_encoding(source)
     if source.data[:1] in (b"\r", b"\n"):  # lines without anything before the first
@@ -56,7 +56,10 @@ def read_csv(source: Source, *, header: bool | None = None, text: Sequence[str] 
     layout = layout_of(source, header)
     quoted = b'"' in source.data[:HEAD]
     try:
-        return _read(source, layout, text, quoted_lines=False)
+        table = _read(source, layout, text, quoted_lines=False)
+        if any(types.is_binary(kind) for kind in table.schema.types):
+            raise source.error(_fault(source, layout, text))  # far below: bytes that are not UTF-8
+        return table
     except ArrowInvalid as error:
         if quoted:  # a quoted cell may hold the end of a line; that takes one thread
             try:

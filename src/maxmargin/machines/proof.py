@@ -83,7 +83,10 @@ def prove(machine: Any, X: Data, y: ArrayLike | None = None) -> Proof:
     check_is_fitted(machine)
     name = type(machine).__name__
     if not hasattr(machine, "certificate_"):
-        raise ValueError(f"{name} solves no problem with a certificate")
+        raise ValueError(
+            f"this {name} has no certificate: it solves no problem that has one, or was made of "
+            "another library's model, which does not hold all that a proof needs"
+        )
     if isinstance(machine.certificate_, ApproximateCertificate):
         raise ValueError(
             f"{name}(approximation=...) keeps no coefficients of its rows: its proof cannot be "
