@@ -56,8 +56,9 @@ ESTIMATORS = [
 
 
 # Some checks deserve the warnings they get: one takes the mean off a Gram matrix, which makes it
-# indefinite; one labels rows at random, and no direction parts the classes; one allows a few steps
-# only.
+# indefinite; one (check_classifiers_one_label_sample_weights) takes random numbers for a kernel
+# matrix, which is not symmetric; one labels rows at random, and no direction parts the classes; one
+# allows a few steps only.
 @pytest.mark.filterwarnings("default::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("default:the kernel is indefinite")
 @pytest.mark.filterwarnings("default:the precomputed kernel is not symmetric")

@@ -5,10 +5,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
@@ -139,3 +140,17 @@ def test_regression_moves_with_its_targets(problem):
     mirrored = precise_svr(C=C, gamma=0.5).fit(X, -target, weight)
     assert_allclose(shifted.certificate_.dual, one.certificate_.dual, rtol=1e-8)
     assert_allclose(mirrored.certificate_.dual, one.certificate_.dual, rtol=1e-8)
+
+
+def test_equal_rows_share_a_coefficient_that_is_determined_dense_or_sparse():
+    X = load_iris().data  # rows 101 and 142 are equal
+    dense, sparse = (OneClassSVM(gamma=1, tol=1e-9).fit(given) for given in (X, sp.csr_array(X)))
+    _, places = np.unique(X, axis=0, return_inverse=True)
+    sums = [
+        np.bincount(places[m.support_], np.asarray(m._dense_dual_coef())[0], places.max() + 1)
+        for m in (dense, sparse)
+    ]
+    assert_allclose(*sums, atol=1e-6)
+    assert_allclose(
+        dense.decision_function(X), sparse.decision_function(sp.csr_array(X)), atol=1e-6
+    )

@@ -90,3 +90,21 @@ def test_the_gap_is_the_sum_of_its_terms_and_true_where_float32_proves_it(C):
     assert values.gap == pytest.approx(float(weights @ (gradient + values.offsets[0])))
     assert solution.values.gap == pytest.approx(values.gap, abs=NEGLIGIBLE * 1e-3 * values.dual)
     assert values.relative_gap <= 1e-3
+
+
+@pytest.mark.small
+@pytest.mark.parametrize(("n", "C"), [(10, 1e6), (100, 1.0), (50, 1e12)])
+def test_the_sum_of_a_feasible_point_may_be_off_by_rounding_only(n, C):
+    """A step across a box of width C rounds β by up to ε C, however small β is in the end."""
+    rng, signs = np.random.default_rng(0), np.where(np.arange(n) % 2, 1.0, -1.0)
+    problem, beta = c_svc(signs, C), np.zeros(n)
+    rising, falling = np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)
+    for _ in range(20 * n):
+        i, j = rng.choice(rising), rng.choice(falling)
+        t = rng.uniform(-min(beta[i], -beta[j]), min(C - beta[i], C + beta[j]))
+        beta[i], beta[j] = min(max(beta[i] + t, 0), C), max(min(beta[j] - t, 0), -C)
+    problem.check_feasible(beta, "rounded steps")
+    wrong = np.zeros(n)
+    wrong[rising[0]] = 1e-12 * n * C
+    with pytest.raises(ValueError, match="changed a sum that is fixed"):
+        problem.check_feasible(wrong, "a wrong step")
