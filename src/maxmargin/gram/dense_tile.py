@@ -114,10 +114,10 @@ def block(
 
     `half` computes the entries for i ≤ j, and some beyond; `add` adds to what `out` holds.
     """
-    factor = panels.dtype.type(form.factor)
+    options = form.power, form.factor_in(panels.dtype), half, add or None
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.power, factor, half, add, start, stop, *space(panels), out)
+        fill(panels, rows, *options, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
     return out
@@ -146,8 +146,8 @@ def dot(panels: Reals, rows: Reals, form: Form, coef: Floats, threads: int = 1) 
 
 def space(panels: Reals) -> tuple[Reals, Reals]:
     """Working memory of a thread: t and f(t) of a block."""
-    size = BLOCK * panels.shape[2]
-    return aligned((size,), panels.dtype), aligned((size,), panels.dtype)
+    t, y = aligned((2, BLOCK * panels.shape[2]), panels.dtype)
+    return t, y
 
 
 def _work(panels: Reals, rows: Reals) -> float:
@@ -216,9 +216,9 @@ def fill(
     panels: Reals,
     rows: Reals,
     power: int | None,
-    factor: Real,
+    factor: Real | None,
     half: bool,
-    add: bool,
+    add: bool | None,
     start: int,
     stop: int,
     t: Reals,
@@ -244,7 +244,7 @@ def fill(
                 apply(power, t, y)
                 multiply_by(factor, y)
                 i = p * lanes
-                if add:
+                if add is not None:
                     add_entries(out, j, i, lanes, y)
                 for r in range(BLOCK if j + BLOCK < m else m - j):
                     if i + lanes <= n:

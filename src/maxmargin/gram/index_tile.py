@@ -153,10 +153,10 @@ def block(
 
     `half` computes the entries for i ≤ j; `add` adds to what `out` holds.
     """
-    factor = left.full.dtype.type(form.factor)
+    options = form.power, form.factor_in(left.full.dtype), half, add or None
 
     def part(start: int, stop: int) -> None:
-        fill(left, rows, form.power, factor, half, add, start, stop, *space(left), out)
+        fill(left, rows, *options, start, stop, *space(left), out)
 
     run_split(part, len(rows.starts), _work(left, rows) / (2 if half else 1), threads)
     return out
@@ -317,9 +317,9 @@ def fill(
     left: InvertedIndex,
     rows: IndexRows,
     power: int | None,
-    factor: Real,
+    factor: Real | None,
     half: bool,
-    add: bool,
+    add: bool | None,
     start: int,
     stop: int,
     list_of: Numbers,
@@ -338,7 +338,7 @@ def fill(
             apply(power, some, y)
             multiply_by(factor, y[: some.size])
             line = out[j, first:]
-            if add:
+            if add is not None:
                 for i in range(some.size):
                     line[i] += y[i]
             else:

@@ -91,22 +91,19 @@ class Gram:
     @property
     def matrix(self) -> Entries | None:
         """K itself in float64 if it is small, made when first needed."""
-        if self._matrix is None and self.n <= EXACT_ROWS:
+        if self._matrix is None and self.n <= HELD_ROWS:
             every = np.arange(self.n)
             self._matrix = self._whole() if self._whole else self._entries.square(every, np.float64)
         return self._matrix
 
     def held(self, dtype: RealType) -> Entries:
         """K of all rows in this precision: from then on products are read from it."""
-        if self.matrix is not None and self.matrix.dtype == dtype:
-            return self.matrix
+        if self.matrix is not None:
+            return self.matrix.astype(dtype, copy=False)
         if self._held is None or self._held.dtype != dtype:
             self._held, every = None, np.arange(self.n)  # its memory is reused
             out = large_array((self.n, self.n), dtype)
-            if self.matrix is not None:
-                out[:] = self.matrix
-                self._held = out
-            elif self.is_cheap:
+            if self.is_cheap:
                 self._held = self._entries.block(every, None, dtype, out)
             else:
                 self._held = self.square(every, dtype, out)

@@ -114,10 +114,10 @@ def block(
 
     `half` computes the entries for i ≤ j, and some beyond; `add` adds to what `out` holds.
     """
-    factor = panels.dtype.type(form.factor)
+    options = form.power, form.factor_in(panels.dtype), half, add or None
 
     def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.power, factor, half, add, start, stop, *space(panels), out)
+        fill(panels, *rows, *options, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
     return out
@@ -244,9 +244,9 @@ def fill(
     columns: Numbers,
     values: Reals,
     power: int | None,
-    factor: Real,
+    factor: Real | None,
     half: bool,
-    add: bool,
+    add: bool | None,
     start: int,
     stop: int,
     t: Reals,
@@ -262,7 +262,7 @@ def fill(
                 gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
             apply(power, t, y)
             multiply_by(factor, y)
-            if add:
+            if add is not None:
                 add_entries(out, j, p * lanes, lanes, y)
             for h in range((BLOCK if j + BLOCK < m else m - j) * WIDE):
                 i = p * lanes + h % WIDE * wide

@@ -3,8 +3,8 @@
 Most of the time to compile is saved by leaving out
 
 - machine code of inner functions, which are compiled as a part of each function that calls them;
-- the passes of the optimiser that numba runs on each function by itself, and once more to find
-  reference counts that can go, before the one that counts, on a function with all that it calls.
+- the passes of the optimiser that numba runs on each inner function by itself, and once more to
+  find reference counts that can go, before the one that counts, on a function with all it calls.
 
 These are numba's private classes, and this module is the one place that names them: where a version
 of numba has others, the import of this module fails, and `jit` does with numba's own compiler.
@@ -35,9 +35,6 @@ USED = (  # below: what a numba lacks of it is an AttributeError here, not at th
 class OptimisedOnce(JITCodeLibrary):
     """The code of a function and of all that it calls, optimised together."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
@@ -45,6 +42,9 @@ class OptimisedOnce(JITCodeLibrary):
 
 class OnlyLinked(OptimisedOnce):
     """The code of an inner function: it is optimised where it is called."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         for library in dict.fromkeys(self._linking_libraries):

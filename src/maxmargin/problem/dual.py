@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import compiled, linked
+from maxmargin.hardware.jit import compiled, inner
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
 
@@ -217,8 +217,11 @@ class DualProblem:
 
     def _survey(self, beta: Floats, gradient: Floats) -> tuple[float, Floats]:
         sides = np.empty((SIDES, max(self.n_groups, 1)))
-        bounds = self.lower, self.upper, self.group, self.n_groups
-        return survey(beta, gradient, *bounds, sides), sides
+        *_, violation = values_of(
+            *(beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums),
+            *(sides, sides[-1, : self.n_groups]),
+        )
+        return violation, sides
 
 
 class Terms(NamedTuple):
@@ -264,7 +267,7 @@ def primal_of(quadratic: float, loss: float, margin: float) -> float:
 SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
 
 
-@compiled()
+@inner()
 def survey(
     beta: Floats,
     gradient: Floats,
@@ -306,9 +309,6 @@ def survey(
     return worst
 
 
-inner_survey = linked(survey)
-
-
 @compiled()
 def values_of(
     beta: Floats,
@@ -326,7 +326,7 @@ def values_of(
     Where scaling f up cannot satisfy a constraint, y_i f(x_i) is ∞ and its excess is in the loss.
     """
     n_groups = len(sums)
-    violation = inner_survey(beta, gradient, lower, upper, group, n_groups, sides)
+    violation = survey(beta, gradient, lower, upper, group, n_groups, sides)
     quadratic, slope, loss, margin, excess, price = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
     scales = True
     for i in range(len(beta)):

@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, inner
-from maxmargin.problem.dual import SIDES, DualProblem, inner_survey
+from maxmargin.problem.dual import SIDES, DualProblem, survey
 
 # Time grows with the rows times the support vectors, and with the cube of the free variables:
 # within these limits it is a small part of a fit (docs/speed.md, "Small fits in one piece").
@@ -179,7 +179,7 @@ def worst_of(
     """The worst violation; and of each group the variable to raise and the one to lower."""
     for g in range(len(worst)):
         worst[g, 0] = worst[g, 1] = 0
-    violation = inner_survey(beta, gradient, lower, upper, group, n_groups, sides)
+    violation = survey(beta, gradient, lower, upper, group, n_groups, sides)
     for i in range(len(beta)):
         g = group[i]
         if beta[i] < upper[i] and -gradient[i] == sides[0, g]:

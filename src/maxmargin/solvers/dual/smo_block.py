@@ -26,7 +26,6 @@ from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Rea
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT, larger
-from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual import pair_step
 
 # Of K_ii K_jj: a determinant K_ii K_jj − K_ij² up to which φ(x_i) and φ(x_j) are parallel, for by
@@ -107,11 +106,17 @@ def in_play(
     gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
 ) -> Numbers:
     """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    sides = np.empty((SIDES, max(n_groups, 1)))
-    worst = survey(beta, gradient, lower, upper, group, n_groups, sides)
-    top, bottom = (sides[0], sides[1]) if n_groups else (np.array([worst]), np.array([-worst]))
-    rises = (beta < upper) & (-gradient >= bottom[group])
-    falls = (beta > lower) & (-gradient <= top[group])
+    rises, falls = beta < upper, beta > lower
+    top, bottom = np.zeros((2, max(n_groups, 1)))
+    for g in range(len(top)):
+        mine = group == g
+        top[g] = -gradient[rises & mine].min(initial=np.inf)
+        bottom[g] = -gradient[falls & mine].max(initial=-np.inf)
+    if not n_groups:
+        top = np.maximum(np.maximum(top, -bottom), 0.0)
+        bottom = -top
+    rises &= -gradient >= bottom[group]
+    falls &= -gradient <= top[group]
     return np.flatnonzero(rises | falls)
 
 
