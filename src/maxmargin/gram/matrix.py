@@ -26,9 +26,8 @@ from maxmargin.hardware.memory import available_memory, kept_memory, large_array
 from maxmargin.hardware.threads import available_cores, run_split
 from maxmargin.kernels import Kernel
 
-# Rows up to which K is held in float64 (8 MB), so that gradients from β alone are exact and cost
-# little; and up to which steps are computed from it, too (docs/speed.md, "Constants").
-EXACT_ROWS = 1024
+# Rows up to which K is held in float64 (2 MB): steps are computed from it, and gradients from β
+# alone are exact and cost little (docs/speed.md, "Constants").
 HELD_ROWS = 512
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.
@@ -154,7 +153,7 @@ class Gram:
         if part.n > HELD_ROWS:
             part.cache_size = self.budget / self.threads / 2**20
             part.__dict__.pop("budget", None)
-        elif self.n <= EXACT_ROWS:
+        elif self.n <= HELD_ROWS:
             part._whole = partial(self.square, rows)
         return part
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Cross, Gram
-from maxmargin.gram.matrix import EXACT_ROWS
 from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
@@ -72,7 +71,7 @@ class SupportVectors:
         threads must not share a matrix whose rows are computed on demand.
         """
         rows = [len(split.signs) for split in plan.splits]
-        return not plan.shares_rows and max(rows) > EXACT_ROWS
+        return not plan.shares_rows and max(rows) > LONGEST
 
     def attributes(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.gram.matrix import EXACT_ROWS
 from maxmargin.hardware.arrays import Floats, Numbers, RealType
 from maxmargin.problem import DualProblem, Values
 from maxmargin.solvers.state import Found, LimitReached, State, Step
@@ -195,7 +194,7 @@ class DualState(State[DualProblem, Gram]):
         recomputed in float64.
         """
         size = self.problem.size
-        if self.gram.n <= EXACT_ROWS:
+        if self.gram.matrix is not None:
             self.refresh()
             return self._violation() <= tol
         sample = np.arange(0, size, max(size // SAMPLE, SPARING))
