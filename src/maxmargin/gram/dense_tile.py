@@ -114,10 +114,10 @@ def block(
 
     `half` computes the entries for i ≤ j, and some beyond; `add` adds to what `out` holds.
     """
-    options = form.power, form.factor_in(panels.dtype), half, add or None
+    factor, adds = form.factor_in(panels.dtype), add or None
 
     def part(start: int, stop: int) -> None:
-        fill(panels, rows, *options, start, stop, *space(panels), out)
+        fill(panels, rows, form.power, factor, half, adds, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
     return out

@@ -153,10 +153,10 @@ def block(
 
     `half` computes the entries for i ≤ j; `add` adds to what `out` holds.
     """
-    options = form.power, form.factor_in(left.full.dtype), half, add or None
+    factor, adds = form.factor_in(left.full.dtype), add or None
 
     def part(start: int, stop: int) -> None:
-        fill(left, rows, *options, start, stop, *space(left), out)
+        fill(left, rows, form.power, factor, half, adds, start, stop, *space(left), out)
 
     run_split(part, len(rows.starts), _work(left, rows) / (2 if half else 1), threads)
     return out

@@ -106,18 +106,15 @@ def in_play(
     gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
 ) -> Numbers:
     """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    rises, falls = beta < upper, beta > lower
-    top, bottom = np.zeros((2, max(n_groups, 1)))
-    for g in range(len(top)):
-        mine = group == g
-        top[g] = -gradient[rises & mine].min(initial=np.inf)
-        bottom[g] = -gradient[falls & mine].max(initial=-np.inf)
+    up = np.where(beta < upper, -gradient, -np.inf)
+    down = np.where(beta > lower, -gradient, np.inf)
+    groups = [group == g for g in range(n_groups)] if n_groups > 1 else [slice(None)]
+    top = np.array([up[mine].max(initial=-np.inf) for mine in groups])
+    bottom = np.array([down[mine].min(initial=np.inf) for mine in groups])
     if not n_groups:
         top = np.maximum(np.maximum(top, -bottom), 0.0)
         bottom = -top
-    rises &= -gradient >= bottom[group]
-    falls &= -gradient <= top[group]
-    return np.flatnonzero(rises | falls)
+    return np.flatnonzero((up >= bottom[group]) | (down <= top[group]))
 
 
 @inner()
