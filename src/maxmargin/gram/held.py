@@ -12,7 +12,7 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.gram.matrix import EXACT_ROWS, Gram
+from maxmargin.gram.matrix import HELD_ROWS, Gram
 from maxmargin.gram.row_cache import add_rows, gather_entries
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.threads import run_split
@@ -44,7 +44,7 @@ class HeldGram(Gram):
     def in_place(cls, K: Reals, cache_size: float | None, threads: int) -> HeldGram | None:
         """K as it lies in memory; None if compiled code would have to be made anew for that."""
         rows = K if K.flags.c_contiguous else K.T
-        rows = rows.astype(np.float64, copy=False) if len(K) <= EXACT_ROWS else rows
+        rows = rows.astype(np.float64, copy=False) if len(K) <= HELD_ROWS else rows
         if not (rows.flags.carray and rows.dtype.isnative):
             return None
         return cls(np.asarray(rows), cache_size=cache_size, threads=threads)
