@@ -50,7 +50,7 @@ def in_one_piece(X, y, weights):
     if data is None:
         return X, y, weights
     blocks = [block for block in map(data.block, range(data.count)) if block.X.shape[0]]
-    X, y, weights = zip(*blocks, strict=True)
+    X, y, weights, _ = zip(*blocks, strict=True)
     X = vstack(X, format="csr") if issparse(X[0]) else np.vstack(X)
     return X, *(None if each[0] is None else np.concatenate(each) for each in (y, weights))
 

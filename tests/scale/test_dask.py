@@ -128,6 +128,10 @@ def test_nan_and_ragged_blocks_are_named(client):
     rows = [delayed(X[:100]), delayed(X[100:, :1])]
     with pytest.raises(ValueError, match="partition 1 differs from partition 0: columns is 1"):
         SVC().fit(rows, [delayed(Y[:100]), delayed(Y[100:])])
+    tables = [delayed(pandas.DataFrame)(X[:100], columns=["u", "v"])]
+    tables += [delayed(pandas.DataFrame)(X[100:], columns=["v", "u"])]
+    with pytest.raises(ValueError, match="partition 1 differs from .* names is v, u, not u, v"):
+        SVC().fit(tables, [delayed(Y[:100]), delayed(Y[100:])])
     missing = [delayed(np.load)("there is no such file"), delayed(X[100:])]
     with pytest.raises(FileNotFoundError, match="no such file") as found:
         SVC().fit(missing, [delayed(Y[:100]), delayed(Y[100:])])

@@ -13,6 +13,7 @@ from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.datasets import moons
 from maxmargin.kernels import RBF, Linear, Pairwise, Polynomial
 from maxmargin.scale import ArrayPartitions, LibsvmPartitions, ParquetPartitions
+from maxmargin.scale.partitions import checked_block
 from maxmargin.scale.state import VARIABLES, PartitionedState
 from maxmargin.scale.survey import survey
 from maxmargin.solvers import BlockSMO, Chunking
@@ -256,26 +257,62 @@ def test_nan_is_named_by_partition_row_and_column():
 class Ragged(ArrayPartitions):
     """Partitions of which the second is changed."""
 
-    def __init__(self, change):
-        super().__init__(X, Y, rows=100)
+    def __init__(self, change, y=Y):
+        super().__init__(X, y, rows=100)
         self.change = change
 
     def block(self, number):
-        block = super().block(number)
-        return block._replace(X=self.change(block.X)) if number == 1 else block
+        X, y, _, _ = super().block(number)
+        X, y = self.change(X, y) if number == 1 else (X, y)
+        return checked_block(X, y, None, self.name(number))
+
+
+def names(y, *, missing=None):
+    """Labels as names, one of them missing or of another kind."""
+    found = np.array(["no", "yes"], dtype=object)[y.astype(int)]
+    found[7] = missing
+    return found
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows[:, :1], "partition 1 .* columns is 1, not 2"),
-        (lambda rows: rows.astype(np.float32), "partition 1 .* dtype is float32, not float64"),
-        (csr_array, "partition 1 .* sparse is True, not False"),
+        (lambda X, y: (X[:, :1], y), "partition 1 .* columns is 1, not 2"),
+        (lambda X, y: (X.astype(np.float32), y), "partition 1 .* dtype is float32, not float64"),
+        (lambda X, y: (csr_array(X), y), "partition 1 .* sparse is True, not False"),
+        (lambda X, y: (X, names(y, missing="no")), "partition 1 .* y is of names, not of numbers"),
+        (lambda X, y: (X, names(y)), "partition 1 .* y has None at row 7"),
+        (lambda X, y: (X, names(y, missing=3)), "partition 1 .* y has 3 at row 7"),
+        (lambda X, y: (X, names(y, missing=pandas.NA)), "partition 1 .* y has <NA> at row 7"),
+        (lambda X, y: (X, y + 0.5), "partition 1 .* continuous, 1.5 at row 0"),
+        (lambda X, y: (X, np.column_stack([y, y])), r"partition 1 .* the shape \(100, 2\)"),
+        (lambda X, y: (X, y[:60]), "partition 1 .* 100 rows of X but 60 of y"),
     ],
 )
 def test_ragged_partitions_are_refused_by_name(change, message):
     with pytest.raises(ValueError, match=message):
         SVC().fit(Ragged(change))
+
+
+def test_tables_whose_columns_are_in_another_order_are_refused_by_name():
+    order = [["u", "v"], ["v", "u"], ["u", "v"]]
+
+    class Tables(ArrayPartitions):
+        def block(self, number):
+            X, y, _, _ = super().block(number)
+            return checked_block(pandas.DataFrame(X, columns=order[number]), y, None, "a table")
+
+    with pytest.raises(ValueError, match="names is v, u, not u, v"):
+        SVC().fit(Tables(X, Y, rows=100))
+    order[1] = order[0]
+    assert SVC().fit(Tables(X, Y, rows=100)).certificate_.status.value == "converged"
+
+
+def test_targets_are_numbers_and_one_class_needs_none():
+    words = Ragged(lambda X, y: (X, y), names(Y, missing=None))
+    with pytest.raises(ValueError, match=r"partition 0 .* y has the dtype object"):
+        SVR().fit(words)
+    assert OneClassSVM().fit(words).certificate_.status.value == "converged"
 
 
 def test_a_parquet_file_cut_short_is_named(tmp_path, frame):

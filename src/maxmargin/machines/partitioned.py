@@ -68,7 +68,7 @@ def fit_partitions(
     if labels and not data.labelled:
         raise ValueError(f"{type(machine).__name__} needs labels: the partitions have none")
     with Fit(machine, data, None) as run:
-        _fit(run, machine, data, survey(data, classes=classes))
+        _fit(run, machine, data, survey(data, classes=classes, labels=labels))
 
 
 def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
@@ -95,9 +95,8 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
         certificate = partial(IndefiniteCertificate.of_values, why)
         run.warn_of_indefinite_kernel(why)
     run.end(solutions, certificate)
-    for solution in solutions:
-        if isinstance(solution, PartitionedSolution) and solution.lost is not None:
-            machine._ended_by = solution.lost
+    if stage.gram.lost is not None:
+        machine._ended_by = stage.gram.lost
 
 
 class ExactStage:
@@ -123,7 +122,7 @@ class ExactStage:
     ) -> None:
         self.planner, self.found, self.form = planner, found, SupportVectors(kernel)
         threads = thread_count(machine.n_jobs)
-        gram = PartitionedGram(kernel, data, found, machine.cache_size, threads)
+        gram = self.gram = PartitionedGram(kernel, data, found, machine.cache_size, threads)
         solver, count = chunking(machine, self.form), len(shares)
         solvers, starts = [solver] * count, list[Start | None]([None] * count)
         if (path := getattr(machine, "checkpoint", None)) is not None:

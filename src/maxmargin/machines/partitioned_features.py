@@ -52,7 +52,7 @@ class FeatureStage:
         share = min(1.0, SAMPLE / found.rows)
         rows = Rows.joined(data.map(draw, share, found.starts.tolist()))
         self.form = FeatureMap.fitted(machine, kernel, rows.X, rows.weights, machine.tol)
-        gram = PartitionedFeatures(
+        gram = self.gram = PartitionedFeatures(
             kernel,
             data,
             found,

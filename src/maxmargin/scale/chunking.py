@@ -48,11 +48,9 @@ class PartitionedSolution(Solution):
     Attributes
     ----------
     rows : Rows, those with a coefficient; β is that of their variables
-    lost : the error by which the cluster was lost, or None
     """
 
     rows: Rows
-    lost: ConnectionError | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class PartitionedChunking(Solver):
             kept, beta = support_of(last[0])
             history = with_costs(solution.history, costs)
             changed = {**vars(solution), "beta": beta, "history": history}
-            return PartitionedSolution(**changed, rows=kept, lost=last[0].lost)
+            return PartitionedSolution(**changed, rows=kept)
 
         try:
             return of_rows(super().solve(problem, matrix, start=start, observe=observed))

@@ -17,7 +17,7 @@ import numpy as np
 from maxmargin.features.feature_gram import Transformer
 from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import Values
+from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.feature_round import LENGTHS, Point, Sums, follow, measure, mixing_of, prove
 from maxmargin.scale.partitions import Kept
@@ -59,6 +59,7 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
     coef : w
     offset : b
     proved : the values of the last proof; those of the sums are used until there is one
+    lost : the error by which the cluster was lost, or None
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.anchor_offset = self.offset
         self.delta = 1.0
         self.proved: Values | None = None
+        self.lost: ConnectionError | None = None
         self.support = 0
         self.memory: Sequence[Kept] = [None] * self.partitions.count
 
@@ -101,6 +103,12 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.primal = 0.5 * float(self.coef @ self.coef) + self.at.loss + self.offset * d
         shift = self.one * (self.offset - self.anchor_offset)
         self.gradient = np.append(self.coef - self.at.image, shift - self.excess)
+        self._sure = self.coef, self.offset
+
+    def restore(self, lost: ConnectionError) -> None:
+        """The cluster is lost: the model so far is that of the last sums."""
+        self.lost = self.matrix.lost = lost
+        self.coef, self.offset = self._sure
 
     def _point(self, move: float = 0.0, settle: float = 0.0) -> Point:
         mixing, gram = self.matrix.mixing, self.matrix
@@ -184,9 +192,13 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
             side = 0 if missing > 0 else 1
             whose = next((k for k in range(3) if self.at.rooms[k, side] >= abs(missing)), 2)
             share = missing / max(float(self.at.rooms[whose, side]), abs(missing))
-        self.memory, parts = self.partitions.step(
-            prove, (self._point(), share, whose), [None] * self.partitions.count, self.memory
-        )
+        try:
+            self.memory, parts = self.partitions.step(
+                prove, (self._point(), share, whose), [None] * self.partitions.count, self.memory
+            )
+        except ConnectionError as lost:
+            self.restore(lost)
+            return
         terms, slopes, images, support = zip(*parts, strict=True)
         image = self._mixed(np.sum(images, axis=0))
         whole = Terms.joined(terms)
@@ -197,8 +209,12 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.proved = Values(dual, primal, violation, offsets)
         self.support, self.exact = sum(support), True
 
+    def arrived(self, distance: float, violation: float, tol: float) -> bool:
+        return distance <= tol and self.lost is None
+
     def conclude(self) -> None:
-        self.confirm(0.0)
+        if self.lost is None:
+            self.confirm(0.0)
 
 
 def zero_of(slopes: Floats) -> float:
@@ -245,12 +261,16 @@ class PartitionedNewton(Solver):
         return MOST_STEPS
 
     def iterate(self, state: FeatureNewtonState) -> Moves:
-        while True:
-            while not state.is_settled and state.gap > self.tol:
-                state.step()
-                yield CLOCK
-            yield
-            if state.is_settled:
-                state.settle()
-            else:
-                state.step()
+        try:
+            while state.lost is None:
+                while not state.is_settled and state.gap > self.tol:
+                    state.step()
+                    yield CLOCK
+                yield
+                if state.is_settled:
+                    state.settle()
+                else:
+                    state.step()
+        except ConnectionError as lost:
+            state.restore(lost)
+        return Ending(Status.INTERRUPTED, str(state.lost))

@@ -27,11 +27,13 @@ class Block(NamedTuple):
     X : array or CSR of shape (rows, columns)
     y : labels or targets, or None
     weights : sample weights, or None
+    columns : their names, of a partition that is a table of its own
     """
 
     X: Data
     y: Labels | None = None
     weights: Floats | None = None
+    columns: tuple[str, ...] | None = None
 
 
 Given: TypeAlias = Any  # an argument of a function: shared by all partitions, or one's own
@@ -138,6 +140,7 @@ class LocalPartitions(Partitions):
 
 def checked_block(X: Data, y: Labels | None, weights: Floats | None, name: str) -> Block:
     """A block of numbers, or an error that names the partition."""
+    columns = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     if hasattr(X, "to_numpy"):  # a table of pandas or polars
         X = X.to_numpy()
     if not sp.issparse(X):
@@ -152,6 +155,9 @@ def checked_block(X: Data, y: Labels | None, weights: Floats | None, name: str) 
     for what, values in (("y", y), ("sample_weight", weights)):
         if values is not None and len(values) != X.shape[0]:
             raise ValueError(f"{name}: {X.shape[0]} rows of X but {len(values)} of {what}")
-    y = None if y is None else np.asarray(y).ravel()
+    y = None if y is None else np.asarray(y)
+    if y is not None and y.size != X.shape[0]:
+        raise ValueError(f"{name}: y has the shape {y.shape}, but a row has one label")
+    y = None if y is None else y.ravel()
     weights = None if weights is None else np.maximum(np.asarray(weights, float).ravel(), 0.0)
-    return Block(X, y, weights)
+    return Block(X, y, weights, columns)

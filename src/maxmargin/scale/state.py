@@ -57,6 +57,7 @@ class PartitionedGram:
         as many rows that have just left, and kernel values, which have at least half of it.
     threads : int, of the driver
     evaluations : kernel entries computed so far, by all
+    lost : the error by which the cluster was lost, or None
     """
 
     kernel: Kernel
@@ -65,6 +66,7 @@ class PartitionedGram:
     cache_size: float | None
     threads: int
     evaluations: int = 0
+    lost: ConnectionError | None = None
 
     @property
     def budget(self) -> int:
@@ -230,7 +232,7 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
 
         Before the first round there is none.
         """
-        self.lost = lost
+        self.lost = self.matrix.lost = lost
         if self.rounds:
             self.held, self.beta, self.gradient, self.offsets = self._sure
 

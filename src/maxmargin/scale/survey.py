@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,10 @@ class Summary(NamedTuple):
 
     rows: int
     columns: int
+    names: str
     dtype: str
     sparse: bool
+    y: str
     nbytes: int
     weight: float
     mean: float
@@ -76,26 +79,27 @@ class Survey:
         return gamma_from(self.columns, self.mean, self.variance)
 
 
-def survey(partitions: Partitions, *, classes: bool) -> Survey:
+def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Survey:
     """Look at every partition once; raise the error that names the first that is not in order.
 
     Parameters
     ----------
     classes : whether labels are classes, to be counted, or numbers
+    labels : whether there are any to look at
     """
     names = [partitions.name(number) for number in range(partitions.count)]
-    parts: list[Summary] = partitions.map(_summary, classes, names)
+    parts: list[Summary] = partitions.map(_summary, (classes, labels), names)
     there = [k for k, part in enumerate(parts) if part.rows]
     if not there:
         raise ValueError("the partitions have no rows")
     first = there[0]
     for k in there:
-        for what in ("columns", "dtype", "sparse"):
+        for what in ("columns", "names", "dtype", "sparse", "y"):
             found, wanted = getattr(parts[k], what), getattr(parts[first], what)
             if found != wanted:
                 raise ValueError(
                     f"{names[k]} differs from {names[first]}: {what} is {found}, not {wanted}; "
-                    "all partitions need the same columns of the same dtype"
+                    "all partitions need the same columns of the same dtype, and like labels"
                 )
     known = [parts[k] for k in there]
     weight = sum(part.weight for part in known)
@@ -126,29 +130,65 @@ def _counted(parts: Sequence[Summary]) -> tuple[Labels, Numbers]:
     return classes, counts
 
 
-def _summary(block: Block, classes: bool, name: str) -> Summary:
-    X, y, weights = block
-    if not X.shape[0]:
-        empty = np.zeros(0)
-        return Summary(0, X.shape[1], "", False, 0, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
-    check_finite(block, name)
+def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
+    classes, labelled = wanted
+    X, weights = block.X, block.weights
+    y = block.y if labelled else None
+    empty, (rows, columns) = np.zeros(0), X.shape
+    if not rows:
+        nothing = (0, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
+        return Summary(0, columns, "", "", False, "", *nothing)
+    check_finite(block._replace(y=y), name)
     each = np.ones(X.shape[0]) if weights is None else weights
     mean, variance = moments(X, weights) if each.any() else (0.0, 0.0)
-    given: Labels = y if classes and y is not None else np.zeros(0)
+    kind = "" if y is None else kind_of(y[0])
+    if y is not None:
+        check_classes(y, name) if classes else check_numbers(y, name)
+    given: Labels = y if classes and y is not None else empty
     labels, places, counts = np.unique(given, return_inverse=True, return_counts=True)
     of_labels = np.bincount(places, each[: len(places)])
-    rows, columns = X.shape
-    kind, total = X.dtype.name, float(each.sum())
-    stored = sp.issparse(X)
     return Summary(
-        *(rows, columns, kind, stored, bytes_of(X), total, mean, variance),
+        *(rows, columns, ", ".join(block.columns or ()), X.dtype.name, sp.issparse(X), kind),
+        *(bytes_of(X), float(each.sum()), mean, variance),
         *(labels, counts, of_labels.astype(float)),
     )
 
 
+def check_classes(y: Labels, name: str) -> None:
+    """Raise the error that names a label that is no class, or missing."""
+    if y.dtype.kind == "f":
+        broken = np.flatnonzero(y != np.rint(y))
+        if len(broken):
+            raise ValueError(
+                f"{name}: Unknown label type: continuous, {y[broken[0]]:g} at row {broken[0]}; "
+                "classes are names or whole numbers, and SVR takes others"
+            )
+    elif y.dtype.kind == "O":
+        kinds = [kind_of(label) for label in y]
+        row = next((row for row, kind in enumerate(kinds) if kind != kinds[0] or not kind), None)
+        if row is not None:
+            raise ValueError(
+                f"{name}: y has {y[row]!r} at row {row} of the partition, and {y[0]!r} at its "
+                "first: classes are all names or all numbers, and none is missing"
+            )
+
+
+def kind_of(label: object) -> str:
+    """What a label is; "" if it is missing, or nothing that is a class."""
+    if isinstance(label, str | bytes):
+        return "of names"
+    return "of numbers" if isinstance(label, Number | np.generic) and label == label else ""
+
+
+def check_numbers(y: Labels, name: str) -> None:
+    """Raise if targets are not numbers."""
+    if y.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: y has the dtype {y.dtype}, which is not one of numbers")
+
+
 def check_finite(block: Block, name: str) -> None:
     """Raise the error that names the first entry that is not finite, or too large to be squared."""
-    X, y, weights = block
+    X, y, weights, _ = block
     values = X.data if sp.issparse(X) else X
     most = np.sqrt(float(np.finfo(X.dtype).max) / 8 / max(X.shape[1], 1))
     with np.errstate(invalid="ignore"):
