@@ -1,6 +1,7 @@
 """The judge tells the truth about any answer, and the whole benchmark runs end to end."""
 
 import csv
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import combinations
 
@@ -9,7 +10,7 @@ import pytest
 from sklearn import svm
 from sklearn.metrics.pairwise import rbf_kernel
 
-from benchmarks import report
+from benchmarks import report, scale, sizing
 from benchmarks.__main__ import joined, main
 from benchmarks.ablation import (
     descent_variants,
@@ -269,3 +270,46 @@ def test_the_whole_benchmark_runs(tmp_path):
     assert all(f"## {kind}" in text for kind in kinds)
     assert "| work | against | at least | reached |" in text
     assert out.with_suffix(".png").stat().st_size > 0
+
+
+def test_the_page_of_sizing_is_what_was_measured():
+    """`python -m benchmarks.sizing` wrote it from scale.csv; nothing in it is typed by hand."""
+    text = sizing.PAGE.read_text()
+    assert sizing.page(text, sizing.records_of()) == text
+
+
+def test_costs_that_follow_the_model_are_predicted_exactly():
+    constants = {"maps": [0.05, 2e-11], "driver": [0.01, 3e-10], "moved": [0.4]}
+    constants["memory"] = [300.0, 1.5]
+    sets = [("cover", rows, rows // 1000) for rows in (50_000, 150_000, 0)]
+    sets += [("covtype", rows, rows // 3) for rows in (23_000, 46_000, 0)]
+    records = [
+        {"case": "generated", "way": "dask nystroem, 2 workers", "rows": rows, "seconds": seconds}
+        for rows, seconds in (("0", "50"), ("1000000", "8"))
+    ]
+    for case, rows, support in sets:
+        for workers in (1, 2):
+            work = sizing.Work(
+                rows or sizing.ALL[case], sizing.COLUMNS[case], support or 300, 9, workers
+            )
+            cost = {
+                name: np.dot(constants[name], model(work)) for name, model in sizing.MODELS.items()
+            }
+            record = {"case": case, "way": f"dask, {workers} workers", "rows": rows}
+            record |= {"support": work.support, "rounds": work.rounds, "map_seconds": cost["maps"]}
+            record |= {"seconds": cost["maps"] + cost["driver"], "moved_mb": cost["moved"]}
+            records.append(record | {"worker_peak_mb": cost["memory"]})
+    lines = sizing.measured(records)
+    for name, wanted in constants.items():
+        np.testing.assert_allclose(sizing.fitted(lines, name), wanted, rtol=1e-6)
+    text = " ".join(sizing.page(sizing.PAGE.read_text(), records).split())
+    assert "Fitted on 1 and 2 workers: L = 0.05 s" in text
+    assert "seconds are off by 0% at most" in text
+    assert text.count("| held out |") == 4
+    assert "1,000,000 rows took 8.0 s and 10.0 s are predicted (+25%)" in text
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_cluster_has_as_many_workers_as_its_line_says(workers):
+    with ExitStack() as stack:
+        assert len(scale.cluster(stack, workers).nthreads()) == workers

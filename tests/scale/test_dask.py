@@ -9,6 +9,7 @@ import threading
 import time
 from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 
 import dask
 import dask.array as da
@@ -22,7 +23,7 @@ from distributed import Client, LocalCluster
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import SVC, SVR, OneClassSVM, tune
+from maxmargin import SVC, SVR, OneClassSVM, load, tune
 from maxmargin.datasets import moons
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
 from maxmargin.scale.round import fetch
@@ -39,7 +40,8 @@ LIMIT = 240.0  # seconds for a fit: so that nothing hangs
 @pytest.fixture(scope="module")
 def client():
     quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0", "memory_limit": 0}
-    with LocalCluster(2, threads_per_worker=1, **quiet) as cluster, Client(cluster) as client:
+    two = {"n_workers": 2, "threads_per_worker": 1}
+    with LocalCluster(**two, **quiet) as cluster, Client(cluster) as client:
         yield client
 
 
@@ -130,7 +132,7 @@ def test_nan_and_ragged_blocks_are_named(client):
         SVC().fit(rows, [delayed(Y[:100]), delayed(Y[100:])])
     tables = [delayed(pandas.DataFrame)(X[:100], columns=["u", "v"])]
     tables += [delayed(pandas.DataFrame)(X[100:], columns=["v", "u"])]
-    with pytest.raises(ValueError, match="partition 1 differs from .* names is v, u, not u, v"):
+    with pytest.raises(ValueError, match=r"partition 1 differs from .* names is v, u, not u, v"):
         SVC().fit(tables, [delayed(Y[:100]), delayed(Y[100:])])
     missing = [delayed(np.load)("there is no such file"), delayed(X[100:])]
     with pytest.raises(FileNotFoundError, match="no such file") as found:
@@ -179,6 +181,61 @@ def test_partitions_that_a_worker_holds_share_its_tasks(client, local, kind):
     assert sorted(k for bundle in bundles for k in bundle) == [*range(12)]
     clf = SVC(solver=FEW, max_time=LIMIT).fit(held)
     assert clf.certificate_.dual == pytest.approx(local.certificate_.dual, rel=1e-5)
+
+
+def test_the_ten_lines_of_the_document(client, tmp_path, monkeypatch, capsys):
+    """The program of docs/cluster.md, with the cluster and the files that are here."""
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    indented = page.split("On a cluster, ten lines:\n\n")[1].split("\n\n`fit` takes")[0]
+    program = dedent(indented)
+    assert len(program.splitlines()) == 10
+    for place in ("train", "test"):
+        (tmp_path / place).mkdir()
+        for part in range(3):
+            table = pandas.DataFrame(X[part::3], columns=["u", "v"]).assign(y=Y[part::3])
+            table.to_parquet(tmp_path / place / f"{part}.parquet")
+    here = {"tcp://scheduler:8786": client.scheduler.address, "s3://bucket": str(tmp_path)}
+    for there, place in here.items():
+        assert there in program
+        program = program.replace(there, place)
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    try:
+        exec(program, made)
+    finally:
+        made["client"].close()
+    whole = SVC(C=10).fit(X, Y)
+    assert made["clf"].certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-3)
+    assert load("fit.maxmargin").n_features_in_ == 2
+    printed = capsys.readouterr().out.splitlines()
+    assert any("converged" in line for line in printed)
+    assert float(printed[-1]) == pytest.approx(whole.score(X, Y), abs=0.01)
+
+
+def test_weights_count_as_they_do_in_memory(client):
+    weights = np.arange(len(X)) % 3.0
+    rows, labels, target, each = (
+        da.from_array(v, chunks=(70, *v.shape[1:])) for v in (X, Y, T, weights)
+    )
+    clf, whole = SVC(max_time=LIMIT).fit(rows, labels, each), SVC().fit(X, Y, weights)
+    assert clf.certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-3)
+    lazy = clf.score(rows, labels, each)
+    assert isinstance(lazy, da.Array)
+    assert float(lazy.compute()) == pytest.approx(clf.score(X, Y, weights))
+    reg = SVR(max_time=LIMIT).fit(rows, target, each)
+    lazy = reg.predict(rows)
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy.compute(), reg.predict(X), atol=1e-9)
+    assert float(reg.score(rows, target, each).compute()) == pytest.approx(reg.score(X, T, weights))
+
+
+def test_a_client_is_needed_to_train(monkeypatch):
+    def none():
+        raise ValueError("No global client found and no address provided")
+
+    monkeypatch.setattr("distributed.get_client", none)
+    with pytest.raises(ValueError, match=r"needs a distributed\.Client: make one"):
+        SVC().fit(*in_blocks())
 
 
 # --- faults -------------------------------------------------------------------------------

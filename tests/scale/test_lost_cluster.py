@@ -48,8 +48,10 @@ def test_the_model_so_far_is_there_however_late_the_cluster_is_lost(machine, y, 
     assert maps > before + 2
     for number in range(maps):
         model = clone(machine)
-        with warnings.catch_warnings(record=True) as warned, pytest.raises(ClusterLost):
-            warnings.simplefilter("always")
+        with (
+            warnings.catch_warnings(record=True, action="always") as warned,
+            pytest.raises(ClusterLost, match="is gone"),
+        ):
             model.fit(Losing(y, number))
         assert hasattr(model, "certificate_") == (number >= before)
         if number < before:
