@@ -51,6 +51,29 @@ def test_training(run, folder, arguments, code, message):
     assert not (folder / "iris.maxmargin").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "iris.csv", "--toll", "1"], "train: No such option: --toll"),
+        (["train"], "train: Missing argument 'DATA'"),
+        (["trian", "iris.csv"], "No such command 'trian'. Did you mean 'train'?"),
+        (["--bar"], "No such option: --bar"),
+    ],
+)
+def test_wrong_use_is_said_in_two_lines(run, arguments, message):
+    result = run(*arguments)
+    first, second = result.lines
+    assert result.code == 2
+    assert message in first
+    assert second.endswith("--help")
+
+
+def test_without_a_command_there_is_the_help(run):
+    result = run()
+    assert result.code == 2
+    assert "Kernel machines: exact, certified" in result.out
+
+
 def test_what_can_be_seen_before_training_is_said_before_it(run):
     for wrong in (["--test", "nowhere.csv"], ["--model", "no/where"], ["--tol", "-1"]):
         assert len(run("train", "iris.csv", *wrong).lines) == 1  # not what will be trained

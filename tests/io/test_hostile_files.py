@@ -36,7 +36,7 @@ def refused(path, words):
     [
         (b"", "empty"),
         (b"abc", "no model file"),
-        (b"svm_type c_svc\nkernel_type rbf\n", "no model file"),
+        (b"svm_type c_svc\nkernel_type rbf\n", "a model of LIBSVM.*maxmargin convert"),
         (b"\x80\x04\x95" + b"x" * 100, "no model file"),
         ((4 * 2**30).to_bytes(8, "little") + b"{}", "4,294,967,296"),
         ((2**63).to_bytes(8, "little") + b"{}", "no model file"),

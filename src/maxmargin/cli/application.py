@@ -32,6 +32,7 @@ from maxmargin import __version__
 from maxmargin.cli.deferred import defer, without
 
 REFUSED, WRONG_USE, NOT_PROVED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
+WrongUse: Any = typer.BadParameter.__base__  # which typer has no name of its own for
 # What a command may fail with that is not a mistake of ours: said in a line, without a traceback.
 EXPECTED = (ValueError, TypeError, ImportError, OSError, MemoryError, RecursionError)
 
@@ -78,6 +79,20 @@ class Commands(TyperGroup):
                 )
                 self.commands[str(made.name)] = made
         return super().get_command(ctx, cmd_name)
+
+    def main(self, *args: Any, **options: Any) -> None:
+        """Run, and exit; wrong use is said in two lines, without a frame around it."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except WrongUse as error:
+            if not error.format_message():  # no command at all: the help
+                error.show()
+            else:
+                path = error.ctx.command_path if error.ctx else "maxmargin"
+                say(f"{path}: {error.format_message()}", style="red")
+                say(f"Its options: {path} --help")
+            code = WRONG_USE
+        sys.exit(code or 0)
 
     def invoke(self, ctx: Any) -> object:
         with ending_well():

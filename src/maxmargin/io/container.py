@@ -131,9 +131,15 @@ def opened(path: Path) -> Container:
     """The header of a model file, checked; no array is read."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        length = int.from_bytes(file.read(8), "little")
+        first = file.read(8)
+        length = int.from_bytes(first, "little")
     if size == 0:
         raise ModelFileError(f"{path} is empty: it is no model file of maxmargin")
+    if first == b"svm_type":
+        raise ModelFileError(
+            f"{path} is a model of LIBSVM, no model file of maxmargin: `maxmargin convert`, or "
+            "`maxmargin.io.load_libsvm`, reads it"
+        )
     if size < 8 or length > size - 8:
         raise ModelFileError(
             f"{path} is no model file of maxmargin, or it is truncated: its first bytes promise a "
