@@ -73,9 +73,12 @@ class Forecast:
             return False
         if state.idle >= STALLED:
             return True
-        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
         m, n = finish.size(state), state.gram.n
-        whole = min((1 + ROUNDS * moving / m) * self.work(min(m, n), n), self.work(n, n))
+        block = self.work(min(m, n), n)
+        if self.done[-1] <= PART * block:
+            return False
+        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
+        whole = min((1 + ROUNDS * moving / m) * block, self.work(n, n))
         return bool(self.done[-1] > PART * whole and SLOWER * self.left > whole)
 
     def work(self, m: int, n: int) -> float:
