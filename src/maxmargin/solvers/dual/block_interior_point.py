@@ -93,8 +93,7 @@ class BlockInteriorPoint(Solver):
             W = W[p.lower[W] < p.upper[W]]
             block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
             before, exact = state.beta[W], EXACT * self.tol
-            terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(before).sum() ** 2
-            highest = block.objective(before) + ROUNDING * terms
+            highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
                 beta = yield from counted(state, optimum(block, before.copy(), aim, rest))
                 moved = beta != before
@@ -122,7 +121,7 @@ class BlockInteriorPoint(Solver):
         beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
         face = beta.copy(), block.problem.free(beta)
         found, least = face_optimum(block, face, EXACT * self.tol, scale)
-        if least > EXACT * self.tol or block.objective(found) > block.objective(beta):
+        if least > EXACT * self.tol or block.objective(found) > highest_objective(block, beta):
             return False
         moved, before, state.dtype = found != beta, state.dtype, np.float64
         state.move_to(W[moved], found[moved], "face")
@@ -136,6 +135,12 @@ class BlockInteriorPoint(Solver):
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
         return min(max(self.smallest, size), most_rows(state.gram), state.problem.size)
+
+
+def highest_objective(block: Block, beta: Floats) -> float:
+    """The objective of β, and what rounding may add to it."""
+    terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(beta).sum() ** 2
+    return float(block.objective(beta) + ROUNDING * terms)
 
 
 def most_rows(gram: Gram) -> int:
