@@ -46,7 +46,7 @@ def test_without_any_of_its_data_it_ends_cleanly(tmp_path, monkeypatch):
 def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path):
     result = reproduce("loses", "--output", str(tmp_path))
     assert result.exit_code == 2
-    assert "No experiment loses. There are exact_kernel, " in result.output
+    assert "no experiment loses; there are exact_kernel, " in result.output
 
 
 @pytest.mark.small
