@@ -20,6 +20,7 @@ import pytest
 from cloudpickle import register_pickle_by_value
 from dask import delayed
 from distributed import Client, LocalCluster
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
@@ -259,6 +260,19 @@ def test_a_worker_killed_in_a_round_is_a_recomputation(client, local, tmp_path):
     assert Path(deaths).exists()
     np.testing.assert_array_equal(clf.support_, local.support_)
     np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
+
+
+def test_features_are_computed_on_the_workers_and_again_if_one_is_killed(client, tmp_path):
+    calls, deaths = str(tmp_path / "calls"), str(tmp_path / "deaths")
+    rows = [delayed(deadly)(number, calls, deaths) for number in range(4)]
+    labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
+    machine = SVC(approximation="nystroem", n_components=30, random_state=0, max_time=LIMIT)
+    local = clone(machine).fit(ArrayPartitions(X, Y, rows=60))
+    clf = machine.fit(rows, labels)
+    assert Path(deaths).exists()
+    assert clf.certificate_.status.value == "converged"
+    assert "Nystroem" in clf.certificate_.holds_for
+    np.testing.assert_allclose(clf.decision_function(X), local.decision_function(X), atol=1e-3)
 
 
 def test_all_workers_gone_and_come_back(client, local, tmp_path):

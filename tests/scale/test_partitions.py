@@ -1,5 +1,7 @@
 """Training on partitions, in memory and in files: the same machine as on all rows at once."""
 
+import re
+
 import numpy as np
 import pandas
 import pytest
@@ -129,6 +131,13 @@ def test_the_driver_holds_support_vectors_and_violators_only():
     assert history["violators"][-1] == 0
     assert (np.diff(history["bytes"]) > 0).all()
     assert history["held"].max() < len(X)
+
+
+def test_the_bar_shows_rounds_violators_and_bytes(capfd):
+    SVC(solver=FEW, verbose=1).fit(ArrayPartitions(X, Y, rows=40))
+    assert re.search(
+        r"round \d+, \d+ rows held, 0 violators, \d\.\d MB moved", capfd.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("violators", [1, 6, 50])
