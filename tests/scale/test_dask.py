@@ -275,9 +275,11 @@ def test_features_are_computed_on_the_workers_and_again_if_one_is_killed(client,
     np.testing.assert_allclose(clf.decision_function(X), local.decision_function(X), atol=1e-3)
 
 
-def test_all_workers_gone_and_come_back(client, local, tmp_path):
-    calls = tmp_path / "calls"
+def killing(client, calls):
+    """A thread that kills all workers after some calls of `deadly`, and their process ids."""
     calls.touch()
+    client.wait_for_workers(2, timeout=LIMIT)
+    processes = list(client.run(os.getpid).values())
 
     def kill():
         deadline = time.monotonic() + LIMIT
@@ -286,10 +288,34 @@ def test_all_workers_gone_and_come_back(client, local, tmp_path):
         for process in processes:
             os.kill(process, signal.SIGKILL)
 
-    client.wait_for_workers(2, timeout=LIMIT)
-    processes = list(client.run(os.getpid).values())
     killer = threading.Thread(target=kill)
     killer.start()
+    return killer, processes
+
+
+def test_rows_that_cannot_be_made_again_are_an_error_with_the_model_so_far(client, tmp_path):
+    def block(rows, number):
+        deadly(number, str(calls), __file__)
+        return rows
+
+    scattered = client.scatter([X[60 * k : 60 * (k + 1)] for k in range(4)])
+    calls = tmp_path / "calls"
+    killer, _ = killing(client, calls)
+    rows = [delayed(block)(part, k) for k, part in enumerate(scattered)]
+    labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
+    clf = SVC(solver=FEW, tol=1e-8, max_time=LIMIT)
+    with (
+        pytest.warns(ConvergenceWarning, match="rows that a worker held are gone"),
+        pytest.raises(ClusterLost, match="they were scattered"),
+    ):
+        clf.fit(rows, labels)
+    killer.join(LIMIT)
+    assert clf.predict(X).shape == Y.shape
+
+
+def test_all_workers_gone_and_come_back(client, local, tmp_path):
+    calls = tmp_path / "calls"
+    killer, processes = killing(client, calls)
     rows = [delayed(deadly)(number, str(calls), __file__) for number in range(4)]
     labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
     clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)

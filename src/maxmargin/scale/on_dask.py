@@ -28,6 +28,7 @@ from maxmargin.scale.partitions import (
     Partitions,
     Result,
     checked_block,
+    without_state,
 )
 
 Collection: TypeAlias = Any  # of Dask, or a list of delayed blocks
@@ -38,8 +39,15 @@ SMALL = 1 << 20  # bytes
 POLL = 5.0  # seconds after which it is seen whether there still is a scheduler
 
 
+ROWS_LOST = (
+    "rows that a worker held are gone with it, and cannot be made again, for they were scattered: "
+    "give collections that are read from files or computed, and fit again; with checkpoint=path a "
+    "fit continues where it was"
+)
+
+
 class ClusterLost(ConnectionError):
-    """The scheduler of the cluster is gone, and with it all that was computed there."""
+    """The scheduler of the cluster is gone, or rows that cannot be made again."""
 
 
 class DaskPartitions(Partitions):
@@ -126,6 +134,7 @@ class DaskPartitions(Partitions):
         from dask.sizeof import sizeof
         from distributed import futures_of
 
+        stateless = function is without_state
         part_of = self._parts.__getitem__
         tasks = self._bundles() if states[0] is None else [bundle for bundle, _ in states]
         last = [None] * len(tasks) if states[0] is None else [pair for _, pair in states]
@@ -138,10 +147,15 @@ class DaskPartitions(Partitions):
             for bundle, pair in zip(tasks, last, strict=True)
         ]
         with config.set({LARGE: "1 TiB"}):  # the support vectors are in the graph: see above
-            held = self.client.persist([*pairs, *(second(pair) for pair in pairs)])
-        found = self._gathered(futures_of(held[len(tasks) :]), tasks)
+            # Without states the pairs come here whole: a task more would wait for the scheduler.
+            wanted = [] if stateless else [second(pair) for pair in pairs]
+            held = self.client.persist([*pairs, *wanted])
+        found = self._gathered(futures_of(held[len(wanted) :]), tasks)
+        kept = list(zip(tasks, held, strict=False))
+        if stateless:
+            kept, found = [None] * self.count, [result for _, result in found]
         results = dict(zip(chain(*tasks), chain(*found), strict=True))
-        return list(zip(tasks, held, strict=False)), [results[k] for k in range(self.count)]
+        return kept, [results[k] for k in range(self.count)]
 
     def _bundles(self) -> list[list[int]]:
         """Which partitions share a task: those that lie on one worker, a bundle for each thread.
@@ -185,7 +199,8 @@ class DaskPartitions(Partitions):
             failed = [(some, each.exception()) for some, each in ended if each.status == "error"]
             results: list[Result] = [] if failed else client.gather(futures)
         except (CancelledError, OSError) as error:
-            raise ClusterLost(_lost(client)) from error
+            there = isinstance(error, CancelledError) and client.status == "running"
+            raise ClusterLost(ROWS_LOST if there else _lost(client)) from error
         finally:
             for future in futures:
                 future.release()

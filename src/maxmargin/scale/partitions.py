@@ -88,7 +88,7 @@ class Partitions(ABC):
     def map(self, function: Function, shared: Given, own: Sequence[Given]) -> list[Result]:
         """function(block, shared, own_k) over all partitions."""
         states = [None] * self.count
-        return self.step(_without_state, (function, shared), own, states)[1]
+        return self.step(without_state, (function, shared), own, states)[1]
 
     @abstractmethod
     def answers(self, function: Callable[[Data], Result], like: Data) -> Result:
@@ -104,7 +104,8 @@ class Partitions(ABC):
         return self.count
 
 
-def _without_state(block: Block, shared: Given, own: Given, state: None) -> tuple[None, Result]:
+def without_state(block: Block, shared: Given, own: Given, state: None) -> tuple[None, Result]:
+    """The function of a map as that of a step: no state is kept."""
     function, given = shared
     return None, function(block, given, own)
 
