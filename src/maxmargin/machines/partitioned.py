@@ -73,8 +73,9 @@ def fit_partitions(
 
 def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     known = machine._known_of(found) | {"n_features_in_": found.columns}
-    if data.columns is not None:
-        known["feature_names_in_"] = np.asarray(data.columns, dtype=object)
+    names = data.columns if data.columns is not None else found.names
+    if names is not None:
+        known["feature_names_in_"] = np.asarray(names, dtype=object)
     planner = clone(machine)
     vars(planner).update(known)
     kernel = machine._kernel().with_gamma(found.gamma)

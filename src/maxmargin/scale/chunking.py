@@ -88,6 +88,12 @@ class PartitionedChunking(Solver):
     ) -> PartitionedState:
         return PartitionedState(problem, matrix, start, self.tol, self.violators)
 
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        """On partitions it is a checkpoint that a fit continues from, not a warm start."""
+        if ending.status is Status.INTERRUPTED:
+            return "fit again; with checkpoint=path a fit continues where it was"
+        return super().advice(ending, milder)
+
     def most_steps(self, problem: PartitionedProblem) -> float:
         return np.inf  # each working problem has a limit of its own
 

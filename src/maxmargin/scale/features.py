@@ -257,6 +257,10 @@ class PartitionedNewton(Solver):
         state.measure()
         return state
 
+    def advice(self, ending: Ending, milder: str = "lower C") -> str:
+        interrupted = ending.status is Status.INTERRUPTED
+        return "fit again" if interrupted else super().advice(ending, milder)
+
     def most_steps(self, problem: PartitionedProblem) -> float:
         return MOST_STEPS
 

@@ -151,7 +151,7 @@ class DaskPartitions(Partitions):
             wanted = [] if stateless else [second(pair) for pair in pairs]
             held = self.client.persist([*pairs, *wanted])
         found = self._gathered(futures_of(held[len(wanted) :]), tasks)
-        kept = list(zip(tasks, held, strict=False))
+        kept: list[Kept] = list(zip(tasks, held, strict=False))
         if stateless:
             kept, found = [None] * self.count, [result for _, result in found]
         results = dict(zip(chain(*tasks), chain(*found), strict=True))

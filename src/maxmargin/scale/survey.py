@@ -27,7 +27,7 @@ class Summary(NamedTuple):
 
     rows: int
     columns: int
-    names: str
+    names: tuple[str, ...] | None
     dtype: str
     sparse: bool
     y: str
@@ -48,6 +48,7 @@ class Survey:
     ----------
     lengths : rows of each partition
     columns : number of columns
+    names : of the columns, if the partitions are tables
     classes : the labels there are, if they were asked for
     counts : rows of each class
     mean, variance : of all entries
@@ -56,6 +57,7 @@ class Survey:
 
     lengths: Numbers
     columns: int
+    names: tuple[str, ...] | None
     classes: Labels
     counts: Numbers
     mean: float
@@ -110,7 +112,8 @@ def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Sur
     names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0, int))
     lengths = np.array([part.rows for part in parts])
     each = sum(part.nbytes for part in known) / sum(part.rows for part in known)
-    return Survey(lengths, known[0].columns, names_of_classes, counts, mean, spread / weight, each)
+    shape = lengths, known[0].columns, known[0].names
+    return Survey(*shape, names_of_classes, counts, mean, spread / weight, each)
 
 
 def _counted(parts: Sequence[Summary]) -> tuple[Labels, Numbers]:
@@ -137,7 +140,7 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     empty, (rows, columns) = np.zeros(0), X.shape
     if not rows:
         nothing = (0, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
-        return Summary(0, columns, "", "", False, "", *nothing)
+        return Summary(0, columns, None, "", False, "", *nothing)
     check_finite(block._replace(y=y), name)
     each = np.ones(X.shape[0]) if weights is None else weights
     mean, variance = moments(X, weights) if each.any() else (0.0, 0.0)
@@ -148,7 +151,7 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     labels, places, counts = np.unique(given, return_inverse=True, return_counts=True)
     of_labels = np.bincount(places, each[: len(places)])
     return Summary(
-        *(rows, columns, ", ".join(block.columns or ()), X.dtype.name, sp.issparse(X), kind),
+        *(rows, columns, block.columns, X.dtype.name, sp.issparse(X), kind),
         *(bytes_of(X), float(each.sum()), mean, variance),
         *(labels, counts, of_labels.astype(float)),
     )
