@@ -38,7 +38,7 @@ from maxmargin.solvers.state import Moves
 ROUNDS = np.dtype([("rounds", int), ("violators", int), ("held", int), ("bytes", int)])
 
 Start: TypeAlias = Any  # rows with β of their variables, or None
-FEW = 0.01  # of the rows held: so few violators change the others little
+FEW = 0.1  # of the rows held: so few violators change the others little
 NEGLIGIBLE = 1e-3  # of tol: a threshold below it finds nothing that could close the gap
 
 
@@ -129,13 +129,15 @@ class PartitionedChunking(Solver):
             raise Interrupted(of_rows(stopped.solution)) from None
 
     def iterate(self, state: PartitionedState) -> Moves:
+        steps = 0  # of the last working problem
         while state.lost is None:
             state.exchange()
             violation, left = state.values().violation, max(state.most_seconds - state.seconds, 0.0)
-            # The working set changes again, unless few rows violated KKT: until then exactness
-            # beyond a tenth of the violation is wasted, and after that a round is saved by it.
-            few = state.violators <= FEW * len(state.held.rows)
-            tol = max(0.0 if few else 0.1 * violation, 0.4 * state.threshold)
+            # While the working set changes, exactness beyond a tenth of the violation is wasted.
+            # When few rows violate KKT it may save a round, and is worth it where steps cost less.
+            held, support = len(state.held.rows), np.count_nonzero(state.held.coef)
+            final = state.violators <= FEW * held and steps * held <= state.survey.rows * support
+            tol = max(0.0 if final else 0.1 * violation, 0.4 * state.threshold)
             most = -1 if state.most_steps == np.inf else int(state.most_steps - state.steps)
             solver = replace(self.inner, tol=tol, max_time=left, max_iter=most)
             gram, watch = state.gram(), self.watch
@@ -144,6 +146,7 @@ class PartitionedChunking(Solver):
                 state.held.problem, gram, start=state.held.beta.ravel(), observe=observe
             )
             state.adopt(solution)
+            steps = solution.n_iter
             if solution.status is Status.INTERRUPTED:
                 return STOPPED
             if self.save is not None:
