@@ -4,7 +4,7 @@
     python -m benchmarks.scale --only cover covtype  # some of them
     python -m benchmarks.scale --list                # their numbers
     python -m benchmarks.scale --line 1 2            # these alone
-    python -m benchmarks.scale --report              # SCALE.md again from scale.csv
+    python -m benchmarks.scale --report              # SCALE.md and docs/sizing.md from scale.csv
 
 Each line is a process of its own: the peak of its resident memory, and of its workers', is its own.
 The data are written to a folder of files first (--folder, /tmp by default), which is not timed. A
@@ -29,6 +29,8 @@ from time import perf_counter
 from unittest.mock import patch
 
 import numpy as np
+
+from benchmarks import sizing
 
 HERE = Path(__file__).parent
 FIT = {"cover": {"C": 100.0, "gamma": 0.1}, "covtype": {"C": 10.0, "gamma": 8.0}}
@@ -416,6 +418,7 @@ def main() -> None:
             writer.writerows({f: r.get(f, "") for f in FIELDS} for r in records)
     if not options.list:
         report(records)
+        sizing.main()
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ PAGE = HERE.parent / "docs" / "sizing.md"
 ALL = {"cover": 286_048, "covtype": 92_962, "generated": 5_000_000}  # rows
 COLUMNS = {"cover": 10, "covtype": 54}
 HELD_OUT = {("cover", 150_000), ("covtype", 46_000), ("generated", 1_000_000)}
+LINES = 12  # of exact fits: two sets, three sizes, 1 and 2 workers
 MB = 2**20
 
 
@@ -223,7 +224,7 @@ def page(text: str, records: list[dict[str, str]]) -> str:
     """The page, with what is fitted between its marks."""
     lines = measured(records)
     parts = dict.fromkeys(("models", "clusters"), "Not measured yet: `python -m benchmarks.scale`.")
-    if lines:
+    if len(lines) == LINES:
         constants = {name: fitted(lines, name) for name in MODELS}
         parts["models"] = of_models(lines, constants)
         parts["clusters"] = of_clusters(lines, records, constants)
@@ -239,6 +240,9 @@ def records_of(path: Path = HERE / "scale.csv") -> list[dict[str, str]]:
         return [record for record in csv.DictReader(file) if record["seconds"]]
 
 
-if __name__ == "__main__":
+def main() -> None:
     PAGE.write_text(page(PAGE.read_text(), records_of()))
-    print(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    main()
