@@ -262,6 +262,7 @@ def cold(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Itera
         with tempfile.TemporaryDirectory() as folder:
             for cache in "empty", "full":
                 worker = Worker(peer, {"NUMBA_CACHE_DIR": folder})
+                worker.ask("supports", case)  # imports the machine, which is no part of its fit
                 first, *warm = (worker.ask("fit", case).seconds for _ in range(6))
                 beyond = spread([first - seconds for seconds in warm])
                 yield Record(case.kind, f"{case.label}, cache {cache}", peer.name, **beyond)
