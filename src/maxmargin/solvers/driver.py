@@ -98,10 +98,11 @@ class Run:
         moves = solver.iterate(state)
         began = state.steps
         while True:
-            now = self._measured()
+            now, refuted = self._measured(), False
             if now.distance <= solver.tol and not state.exact:
                 state.confirm(solver.tol)
                 now = self._measured()
+                refuted = now.distance > solver.tol
             state.measured = now.values
             self.history.append(now)
             stop = self.observe is not None and self.observe(now)
@@ -111,7 +112,9 @@ class Run:
                 return STOPPED
             if (ending := state.limit()) is not None:
                 return ending
-            if state.method != method:  # which may compute the dual more exactly: a fall is no fall
+            if (
+                refuted or state.method != method
+            ):  # a dual that is computed more exactly may be lower
                 best, lowest, method = -np.inf, np.inf, state.method
             if state.steps > steps:
                 dual_rose = now.objective > best + 1e-15 * abs(best)
