@@ -1,16 +1,20 @@
 """The package is imported where nothing can be written, and from a zip; compiling is announced."""
 
+import gc
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
 import pytest
+from numba.core.types.functions import BaseFunction
 
 import maxmargin
-from maxmargin.hardware import announcement
+from maxmargin.hardware import announcement, jit, pipeline
 
 PACKAGE = Path(maxmargin.__file__).parent
 NOWHERE = "/dev/null"  # a home in which nobody, root included, can make a directory
@@ -160,3 +164,25 @@ def test_what_is_in_the_cache_is_not_announced(tmp_path):
         for _ in range(2)
     ]
     assert said == [1, 0]
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+@pytest.mark.parametrize("returns", ["x + 1.0", "x.missing"])
+def test_compiling_leaves_python_and_numba_as_they_were(collecting, returns):
+    # Garbage is not collected while a function is compiled, and numba remembers signatures.
+    function = compiled_from(f"def plain(x):\n    return {returns}")
+    (gc.enable if collecting else gc.disable)()
+    try:
+        with nullcontext() if returns == "x + 1.0" else pytest.raises(numba.TypingError):
+            assert function(2.0) == 3.0
+        assert gc.isenabled() is collecting
+        assert BaseFunction.get_call_type is pipeline.FIND
+    finally:
+        gc.enable()
+
+
+def compiled_from(source):
+    """A compiled function that no other test has called, without a file to cache it beside."""
+    names = {}
+    exec(source, names)
+    return numba.njit(**jit.OURS)(names["plain"])

@@ -24,13 +24,13 @@ class Announcement(event.Listener):
 
     def on_start(self, event: Any) -> None:
         """A function is going to be compiled, maybe as a part of another."""
-        if event.data["dispatcher"].py_func.__module__.startswith("maxmargin."):
+        if ours(event):
             self._count()
             self.depth += 1
 
     def on_end(self, event: Any) -> None:
         """It is compiled, or an error has ended that."""
-        if event.data["dispatcher"].py_func.__module__.startswith("maxmargin."):
+        if ours(event):
             self._count()
             self.depth -= 1
 
@@ -41,6 +41,11 @@ class Announcement(event.Listener):
         if self.seconds > LONG and not self.said:
             self.said = True
             say("maxmargin is compiling its functions for this computer, once: some seconds more")
+
+
+def ours(event: Any) -> bool:
+    """Whether the function is of this package; one that `exec` made has no module."""
+    return str(event.data["dispatcher"].py_func.__module__).startswith("maxmargin.")
 
 
 def say(message: str) -> None:

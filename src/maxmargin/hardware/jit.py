@@ -30,8 +30,9 @@ try:
     announcement.announce()
     OURS = {**PLAIN, **pipeline.LESS, "pipeline_class": pipeline.OnceCompiler}
     INNER = {**OURS, "no_cpython_wrapper": True, "pipeline_class": pipeline.InnerCompiler}
+    SMALL = {**INNER, "pipeline_class": pipeline.SmallCompiler}
 except (ImportError, AttributeError) as missing:
-    OURS = INNER = PLAIN
+    OURS = INNER = SMALL = PLAIN
     warnings.warn(
         f"numba {numba.__version__} is not one that maxmargin knows ({missing}): its functions are "
         "compiled by numba as it is, which takes longer. Versions that it knows: 0.68",
@@ -86,14 +87,20 @@ def inner(**options: object) -> Decorator:
     return decorator
 
 
-def linked(function: Function) -> Function:
+def small() -> Decorator:
+    """As `inner`, for what takes little of the time: its code is short, which compiles sooner."""
+    decorator: Decorator = njit(**SMALL)
+    return decorator
+
+
+def linked(function: Function, options: dict[str, Any] = INNER) -> Function:
     """A compiled function for compiled callers: it becomes a part of them.
 
-    So its own machine code is made only if Python calls it, too.
+    So its own machine code is made only if Python calls it, too. `options` are INNER or SMALL.
     """
     dispatcher: Any = function
     if not hasattr(dispatcher, "py_func"):  # NUMBA_DISABLE_JIT
         return function
     fast: Any = dispatcher.targetoptions.get("fastmath", False)
-    part: Function = inner(fastmath=fast)(dispatcher.py_func)
+    part: Function = njit(**{**options, "fastmath": fast})(dispatcher.py_func)
     return part

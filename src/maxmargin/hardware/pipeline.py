@@ -5,7 +5,8 @@ Most of the time to compile is saved by leaving out
 - machine code of inner functions, which are compiled as a part of each function that calls them;
 - the passes of the optimiser that numba runs on each inner function by itself, and once more to
   find reference counts that can go, before the one that counts, on a function with all it calls;
-- the search for the implementation of an operation that was found before: a third of the time;
+- the passes for closures, `with`, literals and array expressions, which no function here has;
+- the search for the implementation of an operation that was found before: a quarter of the time;
 - Python's search for unreachable objects, which looks at all that is alive again and again while
   the compiler makes its own: a seventh.
 
@@ -24,12 +25,29 @@ from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUTargetOptions
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
+from numba.core.untyped_passes import (
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 
 LESS = {"no_cfunc_wrapper": True, "_nrt": False}
 
-FIND = BaseFunction.get_call_type
+NEEDLESS = (
+    *(WithLifting, InlineClosureLikes, MakeFunctionToJitFunction),
+    *(InlineInlinables, InlineOverloads, RewriteDynamicRaises, NopythonRewrites),
+    *(FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass),
+)
+
+CALLS: Any = BaseFunction
+FIND = CALLS.get_call_type
 USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
     *(getattr(CPUTargetOptions, option) for option in (*LESS, "no_cpython_wrapper")),
     JITCodeLibrary._optimize_functions,
@@ -60,6 +78,17 @@ class OnlyLinked(OptimisedOnce):
         self._finalized = True
 
 
+class CalledAndSmall(OnlyLinked):
+    """The code of an inner function that takes little time: called, and with no loop unrolled."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        super()._optimize_functions(ll_module)
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optsize")
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class LowerOnce(NativeLowering):
     """As numba's, with `OptimisedOnce`."""
@@ -77,9 +106,10 @@ class LowerToLink(NativeLowering):
     """As numba's, with `OnlyLinked`, and no machine code."""
 
     _name = "maxmargin_lower_to_link"
+    code: type[OnlyLinked] = OnlyLinked
 
     def run_pass(self, state: Any) -> bool:
-        state.library = OnlyLinked(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.code(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
         super().run_pass(state)
         what, _, _, environment = state.cr
@@ -88,6 +118,14 @@ class LowerToLink(NativeLowering):
         state.targetctx.insert_user_function(stands_for, what, [state.library])
         state["cr"] = state.cr._replace(cfunc=stands_for)
         return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerToCall(LowerToLink):
+    """As `LowerToLink`, with `CalledAndSmall`."""
+
+    _name = "maxmargin_lower_to_call"
+    code = CalledAndSmall
 
 
 class Economy:
@@ -104,13 +142,13 @@ class Economy:
         if not Economy.depth:
             Economy.collecting = gc.isenabled()
             gc.disable()
-            BaseFunction.get_call_type = remembered()
+            CALLS.get_call_type = remembered()
         Economy.depth += 1
 
     def __exit__(self, *error: object) -> None:
         Economy.depth -= 1
         if not Economy.depth:
-            BaseFunction.get_call_type = FIND
+            CALLS.get_call_type = FIND
             if Economy.collecting:
                 gc.enable()
 
@@ -145,6 +183,7 @@ class OnceCompiler(Compiler):
         pipeline.passes = [
             (self.lowering if step is NativeLowering else step, why)
             for step, why in pipeline.passes
+            if step not in NEEDLESS
         ]
         pipeline.finalize()
         return [pipeline]
@@ -154,3 +193,9 @@ class InnerCompiler(OnceCompiler):
     """Of inner functions."""
 
     lowering = LowerToLink
+
+
+class SmallCompiler(OnceCompiler):
+    """Of inner functions that take little time."""
+
+    lowering = LowerToCall

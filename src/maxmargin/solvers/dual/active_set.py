@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import compiled, inner, small
 from maxmargin.problem.dual import SIDES, DualProblem, survey
 
 # Time grows with the rows times the support vectors, and with the cube of the free variables:
@@ -109,7 +109,7 @@ def active_set(
                 free[worst[g, 0]] = free[worst[g, 1]] = True
 
 
-@inner()
+@small()
 def list_free(free: Mask, F: Numbers) -> int:
     """F = the free variables, up to its length; returns how many there are."""
     m = 0
@@ -121,7 +121,7 @@ def list_free(free: Mask, F: Numbers) -> int:
     return m
 
 
-@inner()
+@small()
 def largest(gradient: Floats) -> float:
     """max |G|."""
     value = 0.0
@@ -130,7 +130,7 @@ def largest(gradient: Floats) -> float:
     return value
 
 
-@inner()
+@small()
 def keep(beta: Floats, gradient: Floats, best: Floats) -> None:
     """Copy both into `best`."""
     for i in range(len(beta)):
@@ -165,7 +165,7 @@ def bring_gradient(
         gradient[i] = product[rows[i]] + linear[i]
 
 
-@inner()
+@small()
 def worst_of(
     beta: Floats,
     gradient: Floats,

@@ -27,17 +27,18 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import compiled, inner, linked
+from maxmargin.hardware.jit import SMALL, compiled, inner, linked
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem.dual import SIDES, values_of
-from maxmargin.solvers.dual.active_set import MOST_FREE, active_set, bring_gradient, keep
+from maxmargin.solvers.dual.active_set import MOST_FREE, active_set, bring_gradient
 from maxmargin.solvers.dual.smo_block import smo_pairs
 
 LONGEST = 1024  # rows of a pair: with more, Python's part of a solve is small
 FEW = 32  # pairs that are not worth another thread
 STRIP = 1 << 20  # entries of K that are computed at a time, 8 MB
 STAGES, STEPS = 3, 50  # records of a pair: at 0, after SMO, at the end; steps of SMO for each row
-_smo_pairs, _active_set, _values_of = linked(smo_pairs), linked(active_set), linked(values_of)
+_smo_pairs = linked(smo_pairs)
+_active_set, _values_of = linked(active_set, SMALL), linked(values_of, SMALL)
 DUAL, PRIMAL, VIOLATION, MOVEMENT = range(4)
 
 
@@ -197,47 +198,41 @@ def solve_strip(
             q, record = m + width, records[pair]
             beta, G, linear, lower = vectors[0, :q], vectors[1, :q], vectors[2, :q], vectors[3, :q]
             upper, diagonal, product = vectors[4, :q], vectors[5, :q], vectors[6, :q]
-            before = vectors[9]
-            group, number, best = groups[:q], numbers[:q], vectors[7:9]
+            before, best = vectors[7], vectors[8:]
+            group, number = groups[:q], numbers[:q]
+            if most:
+                gather_pair(strip, own, layout, a, b, K)
+                evaluations[pair] = m * width + (m * m if b == a + 1 else 0)
+                evaluations[pair] += width * width if a == classes - 2 else 0
             for i in range(q):
                 row = starts[a] + i if i < m else starts[b] + i - m
                 linear[i], beta[i] = -1.0 if i < m else 1.0, 0.0
                 lower[i] = 0.0 if i < m else -bounds[row]
                 upper[i] = bounds[row] if i < m else 0.0
-                G[i] = linear[i]
-            weigh(beta, G, linear, lower, upper, group, sums, sides, record[0])
-            if most:
-                gather_pair(strip, own, layout, a, b, K)
-                for i in range(q):
-                    diagonal[i] = K[i, i]
-                box = lower, upper, group
-                aim, limit, place = 0.4 * tol, most * q, places[:q]
-                steps[pair] = _smo_pairs(K, 1.0, diagonal, G, beta, *box, scores, place, aim, limit)
-                for i in range(q):
-                    record[1, MOVEMENT] += abs(beta[i])
-                    before[i] = beta[i]
-                bring_gradient(K, number, linear, beta, product, G)
-                weigh(beta, G, linear, lower, upper, group, sums, sides, record[1])
-                keep(beta, G, best)
-                if q <= HELD_ROWS and record[1, VIOLATION] <= tol:
+                G[i], before[i], diagonal[i] = linear[i], 0.0, K[i, i]
+            for stage in range(STAGES):
+                if stage == 1 and most:
+                    box, place = (lower, upper, group), places[:q]
+                    aim, limit = 0.4 * tol, most * q
+                    steps[pair] = _smo_pairs(
+                        K, 1.0, diagonal, G, beta, *box, scores, place, aim, limit
+                    )
+                    bring_gradient(K, number, linear, beta, product, G)
+                if stage == 2 and most and q <= HELD_ROWS and record[1, VIOLATION] <= tol:
                     given, free = (K, number, linear, lower, upper, group, 1), flags[:q]
                     _active_set(*given, beta, G, best, product, free, F, room, sides, worst)
-                after = best[0, :q]
+                    for i in range(q):
+                        beta[i], G[i] = best[0, i], best[1, i]
                 for i in range(q):
-                    record[2, MOVEMENT] += abs(after[i] - before[i])
-                weigh(after, best[1, :q], linear, lower, upper, group, sums, sides, record[2])
-                evaluations[pair] = m * width + (m * m if b == a + 1 else 0)
-                evaluations[pair] += width * width if a == classes - 2 else 0
-            else:
-                keep(beta, G, best)
-                for c in range(MOVEMENT):
-                    record[2, c] = record[0, c]
+                    record[stage, MOVEMENT] += abs(beta[i] - before[i])
+                    before[i] = beta[i]
+                weigh(beta, G, linear, lower, upper, group, sums, sides, record[stage])
             offsets[pair] = sides[2, 0]
             for i in range(q):
                 if i < m:
-                    coef[b - 1, starts[a] + i] = best[0, i]
+                    coef[b - 1, starts[a] + i] = beta[i]
                 else:
-                    coef[a, starts[b] + i - m] = best[0, i]
+                    coef[a, starts[b] + i - m] = beta[i]
             pair += 1
 
 
