@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 import numba
 from numba import njit
+from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -31,8 +32,10 @@ try:
     OURS = {**PLAIN, **pipeline.LESS, "pipeline_class": pipeline.OnceCompiler}
     INNER = {**OURS, "no_cpython_wrapper": True, "pipeline_class": pipeline.InnerCompiler}
     SMALL = {**INNER, "pipeline_class": pipeline.SmallCompiler}
+    ON_DISK: Any = pipeline.OnDisk
 except (ImportError, AttributeError) as missing:
     OURS = INNER = SMALL = PLAIN
+    ON_DISK = FunctionCache
     warnings.warn(
         f"numba {numba.__version__} is not one that maxmargin knows ({missing}): its functions are "
         "compiled by numba as it is, which takes longer. Versions that it knows: 0.68",
@@ -52,21 +55,26 @@ def compiled(**options: object) -> Decorator:
     options = {**OURS, **options}
 
     def decorator(function: Function) -> Function:
+        made: Function = njit(**options)(function)
         try:
-            made: Function = njit(cache=True, **options)(function)
-            place_for_cache(made)
+            keep_on_disk(made)
         except (RuntimeError, OSError):
             warn_of_no_cache()
-            made = njit(**options)(function)
         return made
 
     return decorator
 
 
-def place_for_cache(function: Any) -> None:
-    """Make the directory that numba has found, which it does not do for a package in a zip."""
-    if hasattr(function, "stats"):  # not where the JIT is off
-        Path(function.stats.cache_path).mkdir(parents=True, exist_ok=True)
+def keep_on_disk(function: Any) -> None:
+    """Keep the compiled function where numba finds a place, in a directory that is there.
+
+    For a package in a zip numba does not make it.
+    """
+    if not hasattr(function, "py_func"):  # NUMBA_DISABLE_JIT
+        return
+    cache = ON_DISK(function.py_func)
+    Path(cache.cache_path).mkdir(parents=True, exist_ok=True)
+    function._cache = cache
 
 
 @lru_cache(maxsize=1)  # once
