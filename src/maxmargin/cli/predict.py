@@ -100,10 +100,8 @@ def _probabilities(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "predict_proba"):
         raise wrong(f"{model.path} has no probabilities; train with --probability to have them")
     values = model.estimator.predict_proba(X)
-    return {
-        f"probability {name}": column
-        for name, column in zip(model.machine.classes_, values.T, strict=True)
-    }
+    classes = getattr(model.machine, "classes_", (-1, 1))  # outlier and normal
+    return {f"probability {name}": column for name, column in zip(classes, values.T, strict=True)}
 
 
 @app.command(
