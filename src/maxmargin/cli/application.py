@@ -107,6 +107,8 @@ def _import(modules: Sequence[str]) -> None:
     What is imported is never garbage: it is not looked through while it comes, nor at the end.
     """
     defer("scipy.stats", "gmean", "rankdata", "spearmanr")
+    defer("scipy.interpolate", "BSpline")
+    defer("scipy.optimize", "brentq", "minimize", "minimize_scalar")
     gc.disable()
     try:
         with without("pandas"):

@@ -15,7 +15,6 @@ from maxmargin.cli.application import app, examples
 from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, show
-from maxmargin.cli.scores import headline, scores
 from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.rows import Reading
@@ -123,6 +122,8 @@ def evaluate(
 
     Accuracy, AUC, the confusion matrix and each class of a classifier; errors of a regressor.
     """
+    from maxmargin.cli.scores import headline, scores  # with sklearn.metrics, slow to import
+
     opened = open_model(model)
     rows = opened.rows(data, Reading(target, True, header, drop or (), (), zero_based))
     found = scores(opened.estimator, rows)

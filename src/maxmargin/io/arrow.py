@@ -72,7 +72,7 @@ def read_arrow(source: Source, how: Reading) -> Rows:
     check_count(source, table.num_columns, how.schema)
     table, text = _numbers_and_text(source, table, how)
     # Without names of their own, numbers are an array.
-    X = table if named or text else _dense(table)
+    X = table if named or text else dense(table)
     return Rows(source.name, X, y, target, text)
 
 
@@ -211,7 +211,8 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
         )
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    numbers = column.cast(pa.float64(), safe=False)
+    # A cast, even to its own type, imports all of Arrow's functions: that takes a while.
+    numbers = column if kind == pa.float64() else column.cast(pa.float64(), safe=False)
     # A sum is finite if all its terms are: no array as long as the column is needed to see it.
     if all(np.isfinite(np.sum(chunk.to_numpy())) for chunk in numbers.chunks):
         return numbers
@@ -225,7 +226,8 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
     return numbers
 
 
-def _dense(table: pa.Table) -> Data:
+def dense(table: pa.Table) -> Data:
+    """The numbers of a table as an array, without its names."""
     X = np.empty(table.shape)
     for i, column in enumerate(table.columns):
         X[:, i] = column.to_numpy()

@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
 from maxmargin.machines.fit import Fit
@@ -55,6 +54,8 @@ class Calibration:
         The copies share the time that is left. Once one was interrupted, or the time is over, no
         other is fitted; rows that no copy was asked about do not count.
         """
+        from sklearn.model_selection import StratifiedKFold  # slow to import
+
         machine, given = run.machine, np.asarray(y)
         labels = known_labels(machine.classes_, y)
         smallest = np.bincount(labels).min()
