@@ -89,7 +89,7 @@ class Commands(TyperGroup):
                 error.show()
             else:
                 path = error.ctx.command_path if error.ctx else "maxmargin"
-                say(f"{path}: {error.format_message()}", style="red")
+                say(f"{path}: {' '.join(error.format_message().split())}", style="red")
                 say(f"Its options: {path} --help")
             code = WRONG_USE
         sys.exit(code or 0)

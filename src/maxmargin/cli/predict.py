@@ -85,7 +85,7 @@ def quoted(cell: str, special: str = ',"\r\n') -> str:
 
 def _decisions(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "decision_function"):
-        raise wrong(f"a {type(model.machine).__name__} has no decision values apart from its own")
+        raise wrong(f"{name_of(model)} has no decision values apart from its own")
     values = model.estimator.decision_function(X)
     if values.ndim == 1:
         return {"decision": values}
@@ -95,9 +95,16 @@ def _decisions(model: Model, X: Labels) -> dict[str, Floats]:
     return {f"decision {name}": column for name, column in zip(names, values.T, strict=True)}
 
 
+def name_of(model: Model) -> str:
+    """The machine's name, as a subject."""
+    return f"a {type(model.machine).__name__}"
+
+
 def _probabilities(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "predict_proba"):
-        raise wrong(f"{model.path} has no probabilities; train with --probability to have them")
+        has = "probability" in model.machine.get_params()
+        why = "; train with --probability to have them" if has else f": {name_of(model)} gives none"
+        raise wrong(f"{model.path} has no probabilities{why}")
     values = model.estimator.predict_proba(X)
     classes = getattr(model.machine, "classes_", (-1, 1))  # outlier and normal
     return {f"probability {name}": column for name, column in zip(classes, values.T, strict=True)}

@@ -118,7 +118,9 @@ def _labels(source: Source, column: pa.ChunkedArray, name: str, text: Sequence[s
     if _is_text(column.type):
         words = column.cast(pa.string())
         if name not in text:
-            _check_no_dates(source, words.unique().to_pylist(), name)
+            values = words.unique().to_pylist()
+            _check_no_dates(source, values, name)
+            _check_no_commas(source, values, name)
         return np.array(words.to_pylist())
     return plain_labels(_numbers(source, column, name).to_numpy())
 
@@ -168,11 +170,22 @@ def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Sche
     """Refuse dates, and text where numbers are expected or most of it is: a slip, no category."""
     values: list[str] = column.unique().to_pylist()
     _check_no_dates(source, values, name)
+    _check_no_commas(source, values, name)
     words = {value for value in values if not NUMBER.fullmatch(value)}
     if schema or 0 < 2 * len(words) < len(values):
         slips = words or {*values}
         row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in slips)
         raise source.error(not_a_number(f"row {row}", name, cell))
+
+
+def _check_no_commas(source: Source, values: Sequence[str], name: str) -> None:
+    """Numbers with a decimal comma, which pyarrow takes for text."""
+    comma = next((value for value in values if "," in value), None)
+    if comma and all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in values):
+        raise source.error(
+            f"column {name!r} holds numbers with a decimal comma ({comma}); write them with a "
+            f"point, or take them as text with --text {argument(name)}"
+        )
 
 
 def _check_no_dates(source: Source, values: Sequence[str], name: str) -> None:
