@@ -232,6 +232,7 @@ def test_scaling_is_saved_and_restored(run, data, folder):
         (["svm-train", "-x", "1", "iris.csv"], "Unknown option: -x"),
         (["svm-train", "-v", "1", "iris.csv"], "n must >= 2"),
         (["svm-train", "-c", "much", "iris.csv"], "-c needs a number, not 'much'"),
+        (["svm-train", "-wx", "1", "iris.csv"], "the class of -w needs a number, not 'x'"),
         (["svm-train", "iris.csv"], "Wrong input format: iris.csv: line 1"),
         (["svm-predict", "iris.csv", "nowhere", "out"], "can't open model file nowhere"),
         (["svm-scale", "-l", "1", "-u", "0", "iris.csv"], "inconsistent lower/upper"),
@@ -241,6 +242,13 @@ def test_what_is_wrong_is_said_as_they_say_it(run, arguments, message):
     result = run(*arguments)
     assert result.code == 1
     assert message in result.err
+
+
+def test_a_model_that_is_not_text(run, data, folder):
+    (folder / "m").write_bytes(b"svm_type c_svc\n\xf9\nSV\n1 1:1\n")
+    result = run("svm-predict", data("several"), "m", "out")
+    assert result.code == 1
+    assert result.err.startswith("can't open model file m")
 
 
 def test_the_program_that_grid_py_runs(data, folder):

@@ -160,6 +160,9 @@ def test_one_class_probabilities_travel_both_ways(kernel, tmp_path):
     save_libsvm(mm.load(tmp_path / "own"), tmp_path / "n")
     _, back, _ = theirs(tmp_path / "n", NEW + 2, probabilities=True)
     np.testing.assert_array_equal(back, wanted)
+    read.density_marks_ = read.density_marks_[::-1]
+    with pytest.raises(ModelFileError, match="density_marks do not increase"):
+        mm.save(read, tmp_path / "own")
     assert not hasattr(read.fit(X), "predict_proba")  # the marks were those of another model
 
 

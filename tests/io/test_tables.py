@@ -79,6 +79,16 @@ def test_compressed_files_are_read_as_they_are(read, compress, content):
     assert_array_equal(packed.y, plain.y)
 
 
+@pytest.mark.parametrize("word", [b"a cell", b"a name"])
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_text_of_parquet_that_is_not_utf_8(read, word, dictionary):
+    table, file = pa.table({"a name": ["a cell", "b"], "y": [0, 1]}), io.BytesIO()
+    pyarrow.parquet.write_table(table, file, compression="none", use_dictionary=dictionary)
+    bad = file.getvalue().replace(word, b"\x8b" + word[1:])
+    with pytest.raises(DataFileError, match=r"cannot be read as parquet: .*(UTF8|utf-8)"):
+        read(bad, "a.parquet")
+
+
 def test_parquet_arrow_and_csv_are_the_same_table(read):
     table = pa.table({"a": [1, 2], "b": [True, False], "t": ["x", "y"]}).append_column(
         "kind", pa.array(["u", "v"]).dictionary_encode()

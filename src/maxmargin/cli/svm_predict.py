@@ -40,7 +40,8 @@ def svm_predict(ctx: typer.Context) -> None:
     except LibsvmUsage as wrong:
         raise usage(wrong, USAGE) from wrong
     try:
-        header = Path(name).read_text().partition("\nSV\n")[0].splitlines()
+        head = Path(name).read_bytes().partition(b"\nSV\n")[0]
+        header = head.decode(errors="replace").splitlines()
         precomputed = "kernel_type precomputed" in header
         X, y = problem(test, precomputed=precomputed)
         machine = _opened(name, X, precomputed)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import typer
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
 from maxmargin import machines
 from maxmargin.cli.application import app
@@ -100,7 +99,7 @@ class Settings:
         elif letter == "t":
             self.kernel = int(value)
         elif letter == "w":
-            self.weights[int(label)] = value
+            self.weights[int(number("the class of -w", label))] = value
         elif letter == "v":
             self.folds = int(value)
             if self.folds < 2:
@@ -191,6 +190,8 @@ def problem(name: str, *, precomputed: bool) -> tuple[Data, Labels]:
 
 def cross_validate(machine: BaseEstimator, X: Data, y: Floats, folds: int) -> None:
     """Accuracy, or the errors of a regressor, over held-out folds."""
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+
     folds = min(folds, len(y))
     if is_classifier(machine):
         least = int(np.unique(y, return_counts=True)[1].min())
@@ -223,6 +224,8 @@ def add_probabilities(machine: Any, X: Data, y: Floats) -> None:
 
 def laplace_scale(machine: BaseEstimator, X: Data, y: Floats) -> float:
     """Mean |error| over five held-out folds, without those beyond 5√2 times that mean."""
+    from sklearn.model_selection import KFold, cross_val_predict
+
     folds = KFold(min(5, len(y)), shuffle=True, random_state=0)
     error = np.abs(y - cross_val_predict(machine, X, y, cv=folds))
     return float(error[error <= 5 * np.sqrt(2) * error.mean()].mean())

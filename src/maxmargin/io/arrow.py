@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.arrays import plain_labels
-from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv
+from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv, stream
 from maxmargin.io.rows import (
     Reading,
     Rows,
@@ -52,13 +52,13 @@ def read_arrow(source: Source, how: Reading) -> Rows:
         ) from None
     try:
         table: pa.Table = _table(source, how)
+        named = table.column_names[:1] != [UNNAMED]
     except DataFileError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise source.error(f"cannot be read as {source.kind}: {error}") from error
     if table.num_rows == 0:
         raise source.error("has no rows")
-    named = table.column_names[:1] != [UNNAMED]
     for name in how.drop:
         table = table.remove_column(place_of(source, table.column_names, name))
     y, target = None, ""
@@ -85,7 +85,11 @@ def _table(source: Source, how: Reading) -> pa.Table:
     if source.kind == "parquet":
         from pyarrow import parquet
 
-        return parquet.read_table(pa.BufferReader(source.data))
+        table = parquet.read_table(stream(source.data))
+        for column in table.columns:
+            if _is_text(column.type):
+                column.validate(full=True)  # that it is UTF-8, which the reader does not look at
+        return table
     table = pa.ipc.open_file(pa.BufferReader(source.data)).read_all()
     table.validate(full=True)  # it is mapped as it is: offsets of a damaged file may lead anywhere
     return table
