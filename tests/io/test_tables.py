@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -87,6 +88,14 @@ def test_text_of_parquet_that_is_not_utf_8(read, word, dictionary):
     bad = file.getvalue().replace(word, b"\x8b" + word[1:])
     with pytest.raises(DataFileError, match=r"cannot be read as parquet: .*(UTF8|utf-8)"):
         read(bad, "a.parquet")
+
+
+def test_a_zip_archive_is_to_be_unzipped(read):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("fruit.csv", FRUIT)
+    with pytest.raises(DataFileError, match=r"is a zip archive of 'fruit\.csv': unzip it first"):
+        read(file.getvalue(), "fruit.csv.zip")
 
 
 def test_parquet_arrow_and_csv_are_the_same_table(read):
