@@ -13,7 +13,6 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, c
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
-from sklearn.linear_model._base import SparseCoefMixin
 from sklearn.utils._available_if import _AvailableIfDescriptor
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -27,8 +26,8 @@ __all__ = [
     "HasMethods",
     "Interval",
     "LibsvmState",
-    "SparseCoefMixin",
     "StrOptions",
+    "densify",
     "exists_if",
     "fitting",
     "libsvm_state",
@@ -37,6 +36,7 @@ __all__ = [
     "restore_isotonic",
     "sample_weights",
     "set_libsvm_state",
+    "sparsify",
     "validate_parameters",
 ]
 
@@ -148,6 +148,20 @@ def sample_weights(weights: ArrayLike, X: Any) -> NDArray[np.float64]:
         weights, X, dtype=np.float64, allow_all_zero_weights=True
     )
     return checked
+
+
+def sparsify(estimator: Any) -> None:
+    """`coef_` as a sparse matrix, as scikit-learn's linear models do it (slow to import)."""
+    from sklearn.linear_model._base import SparseCoefMixin
+
+    SparseCoefMixin.sparsify(estimator)
+
+
+def densify(estimator: Any) -> None:
+    """`coef_` as an array again."""
+    from sklearn.linear_model._base import SparseCoefMixin
+
+    SparseCoefMixin.densify(estimator)
 
 
 def restore_encoder(encoder: Any) -> None:

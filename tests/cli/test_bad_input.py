@@ -41,6 +41,7 @@ def model(run):
             "no/where.maxmargin: there is no folder",
         ),
         (["iris.csv", "--test", "nowhere.csv"], 1, "nowhere.csv: there is no such file"),
+        (["iris.csv", "--model", "."], 1, "is not a file: a model cannot be written there"),
     ],
 )
 def test_training(run, folder, arguments, code, message):
@@ -58,6 +59,7 @@ def test_training(run, folder, arguments, code, message):
         (["train"], "train: Missing argument 'DATA'"),
         (["trian", "iris.csv"], "No such command 'trian'. Did you mean 'train'?"),
         (["--bar"], "No such option: --bar"),
+        (["sample"], "sample: Missing argument 'name'. Choose from: iris, wine, breast-cancer"),
     ],
 )
 def test_wrong_use_is_said_in_two_lines(run, arguments, message):
@@ -77,6 +79,21 @@ def test_without_a_command_there_is_the_help(run):
 def test_what_can_be_seen_before_training_is_said_before_it(run):
     for wrong in (["--test", "nowhere.csv"], ["--model", "no/where"], ["--tol", "-1"]):
         assert len(run("train", "iris.csv", *wrong).lines) == 1  # not what will be trained
+
+
+@pytest.mark.parametrize(("target", "column"), [("b", "a"), ("c", "c")])
+def test_decimal_commas_are_not_text(run, folder, target, column):
+    (folder / "comma.csv").write_text("a;b;c\n1,5;2;0,5\n2;1;1,25\n")
+    result = run("train", "comma.csv", "--target", target)
+    assert result.code == 1
+    assert f"column '{column}' holds numbers with a decimal comma" in result.err
+    assert run("train", "comma.csv", "--text", "a", "--text", "c").code == 0
+
+
+def test_whole_numbers_that_are_many_may_be_quantities(run, folder):
+    (folder / "many.csv").write_text("a,b\n" + "".join(f"{i},{i}\n" for i in range(20)))
+    assert "with 20 classes; if these are quantities: --machine svr" in run("train", "many.csv").err
+    assert "quantities" not in run("train", "iris.csv").err
 
 
 def test_a_constant_target(run, folder):
@@ -135,6 +152,10 @@ def test_what_the_model_does_not_have(run, model):
     result = run("predict", model, "iris.csv", "--probability")
     assert result.code == 2
     assert "has no probabilities; train with --probability" in result.err
+    run("train", "iris.csv", "--machine", "linear", "--model", "linear.maxmargin")
+    result = run("predict", "linear.maxmargin", "iris.csv", "--probability")
+    assert result.code == 2
+    assert "has no probabilities: a LinearSVC gives none" in result.err
 
 
 def test_a_disk_that_takes_no_more_leaves_the_old_model_whole(start, model, folder):

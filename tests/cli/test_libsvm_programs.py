@@ -14,6 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file, load_breast_cancer, load_diabetes, load_iris
 from sklearn.preprocessing import minmax_scale
 
+from maxmargin.io import load_libsvm
+
 SETS = {
     "binary": (load_breast_cancer, lambda y: 2 * y - 1),
     "several": (load_iris, lambda y: y + 1),
@@ -135,6 +137,55 @@ def test_a_regressor_has_the_scale_of_its_errors(run, data, folder):
     assert "but disabled in prediction" in run("svm-predict", path, "m", "out").out
 
 
+def test_probabilities_of_a_one_class_machine(run, data, folder):
+    path = data("binary")
+    y, rows = svm_read_problem(str(path))
+    options = ["-s", "2", "-n", "0.3", "-b", "1", "-e", "1e-6"]
+    assert run("svm-train", *options, path, "ours.model").code == 0
+    reference = svm_train(y, rows, " ".join([*options, "-q"]))
+    svm_save_model(str(folder / "theirs.model"), reference)
+    other = data("binary", ".t")
+    _, others = svm_read_problem(str(other))
+    for name in ("ours.model", "theirs.model"):
+        model, shares = svm_load_model(str(folder / name)), (ctypes.c_double * 2)()
+        expected = []
+        for row in others:
+            label = libsvm.svm_predict_probability(model, gen_svm_nodearray(row)[0], shares)
+            expected.append([label, *shares])
+        said = run("svm-predict", "-b", "1", other, name, "out").out
+        assert said.startswith("Accuracy = ")
+        head, *lines = (folder / "out").read_text().splitlines()
+        assert head == "label normal outlier"
+        found = np.array([[float(each) for each in line.split()] for line in lines])
+        assert_allclose(found, expected, atol=1e-6)
+        assert "but disabled in prediction" in run("svm-predict", other, name, "out").out
+    ours, theirs = (
+        load_libsvm(folder / name).density_marks_ for name in ("ours.model", "theirs.model")
+    )
+    assert_allclose(ours, theirs, atol=0.05 * np.ptp(theirs))  # rows at 0 are on either side
+
+
+def test_one_class_probabilities_survive_a_conversion(run, data):
+    path = data("binary")
+    run("svm-train", "-s", "2", "-b", "1", path, "m.model")
+    run("svm-predict", "-b", "1", path, "m.model", "out")
+    assert run("convert", "m.model", "m.maxmargin").code == 0
+    head, *lines = run("predict", "m.maxmargin", path, "--probability").out.splitlines()
+    assert head == "prediction,probability -1,probability 1"
+    expected = (path.parent / "out").read_text().splitlines()[1:]
+    for line, other in zip(lines, expected, strict=True):
+        label, outlier, normal = map(float, line.split(","))
+        assert_allclose([label, normal, outlier], [*map(float, other.split())], atol=1e-6)
+
+
+def test_too_few_rows_for_the_probabilities_of_a_one_class_machine(run, data):
+    path = data("several")
+    result = run("svm-train", "-s", "2", "-n", "0.01", "-b", "1", path, "m")
+    assert result.code == 0
+    assert result.err.startswith("WARNING: number of positive or negative decision values <5; too")
+    assert run("svm-predict", "-b", "1", path, "m", "out").code == 1
+
+
 def test_probabilities_that_a_model_does_not_have(run, data):
     path = data("several")
     run("svm-train", path, "m")
@@ -181,6 +232,7 @@ def test_scaling_is_saved_and_restored(run, data, folder):
         (["svm-train", "-x", "1", "iris.csv"], "Unknown option: -x"),
         (["svm-train", "-v", "1", "iris.csv"], "n must >= 2"),
         (["svm-train", "-c", "much", "iris.csv"], "-c needs a number, not 'much'"),
+        (["svm-train", "-wx", "1", "iris.csv"], "the class of -w needs a number, not 'x'"),
         (["svm-train", "iris.csv"], "Wrong input format: iris.csv: line 1"),
         (["svm-predict", "iris.csv", "nowhere", "out"], "can't open model file nowhere"),
         (["svm-scale", "-l", "1", "-u", "0", "iris.csv"], "inconsistent lower/upper"),
@@ -190,6 +242,13 @@ def test_what_is_wrong_is_said_as_they_say_it(run, arguments, message):
     result = run(*arguments)
     assert result.code == 1
     assert message in result.err
+
+
+def test_a_model_that_is_not_text(run, data, folder):
+    (folder / "m").write_bytes(b"svm_type c_svc\n\xf9\nSV\n1 1:1\n")
+    result = run("svm-predict", data("several"), "m", "out")
+    assert result.code == 1
+    assert result.err.startswith("can't open model file m")
 
 
 def test_the_program_that_grid_py_runs(data, folder):

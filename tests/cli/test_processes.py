@@ -118,7 +118,9 @@ from maxmargin.cli import app
 try:
     app(["predict", "iris.maxmargin", sys.argv[1]])
 finally:
-    slow = ["scipy.stats._stats_py", "pandas", "maxmargin.cli.train", "matplotlib", "onnx"]
+    slow = ["scipy.stats._stats_py", "scipy.optimize._optimize", "scipy.interpolate._bsplines"]
+    slow += ["sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "pandas"]
+    slow += ["maxmargin.cli.train", "maxmargin.selection", "matplotlib", "onnx"]
     print([name for name in slow if name in sys.modules], file=sys.stderr)
 """
 

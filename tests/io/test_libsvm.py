@@ -12,6 +12,7 @@ from fitted import CSR, NEW, THREE, TWO, WORDS, T, X, fitted
 from maxmargin import ModelFileError
 from maxmargin.io import load_libsvm, save_libsvm
 from maxmargin.kernels import Linear
+from maxmargin.machines.probability import density_marks
 
 SIGNS = np.where(TWO, 1, -1)
 KERNELS = {
@@ -144,6 +145,39 @@ def test_probabilities_travel_both_ways(labels, tmp_path):
     np.testing.assert_allclose(read.predict_proba(NEW)[sure], wanted[:, order][sure], atol=5e-3)
 
 
+@pytest.mark.parametrize("kernel", ["-t 2 -g 0.4", "-t 0"])
+def test_one_class_probabilities_travel_both_ways(kernel, tmp_path):
+    model = svmutil.svm_train(svmutil.svm_problem([1] * len(X), X + 2), f"-s 2 {kernel} -b 1 -q")
+    svmutil.svm_save_model(str(tmp_path / "m"), model)
+    _, wanted, _ = theirs(tmp_path / "m", NEW + 2, probabilities=True)
+    assert len(np.unique(wanted[:, 0])) > 4
+    read = load_libsvm(tmp_path / "m", dense=True)
+    marks = density_marks(read.decision_function(X + 2))
+    # LIBSVM writes support vectors with 8 digits.
+    np.testing.assert_allclose(marks, read.density_marks_, atol=1e-7 * np.ptp(marks))
+    np.testing.assert_allclose(read.predict_proba(NEW + 2), wanted[:, ::-1], atol=1e-12)
+    mm.save(read, tmp_path / "own")
+    save_libsvm(mm.load(tmp_path / "own"), tmp_path / "n")
+    _, back, _ = theirs(tmp_path / "n", NEW + 2, probabilities=True)
+    np.testing.assert_array_equal(back, wanted)
+    read.density_marks_ = read.density_marks_[::-1]
+    with pytest.raises(ModelFileError, match="density_marks do not increase"):
+        mm.save(read, tmp_path / "own")
+    assert not hasattr(read.fit(X), "predict_proba")  # the marks were those of another model
+
+
+def test_the_scale_of_a_regressors_errors_travels_both_ways(tmp_path):
+    model = svmutil.svm_train(svmutil.svm_problem(T, X), "-s 3 -b 1 -q")
+    svmutil.svm_save_model(str(tmp_path / "m"), model)
+    read = load_libsvm(tmp_path / "m", dense=True)
+    assert read.error_scale_ == model.get_svr_probability()
+    mm.save(read, tmp_path / "own")
+    save_libsvm(mm.load(tmp_path / "own"), tmp_path / "n")
+    again = svmutil.svm_load_model(str(tmp_path / "n"))
+    assert again.get_svr_probability() == model.get_svr_probability()
+    assert not hasattr(read.fit(X, T), "error_scale_")
+
+
 def test_a_machine_from_libsvm_is_stored_as_ours(tmp_path):
     model = svmutil.svm_train(svmutil.svm_problem(THREE, sp.csr_matrix(CSR)), "-q")
     svmutil.svm_save_model(str(tmp_path / "m"), model)
@@ -206,6 +240,16 @@ def test_a_damaged_file_is_refused(old, new, words, tmp_path):
     assert load_libsvm(tmp_path / "m").classes_.tolist() == [-1, 1]
     (tmp_path / "m").write_text(GOOD.replace(old, new, 1))
     with pytest.raises(ModelFileError, match=words):
+        load_libsvm(tmp_path / "m")
+
+
+MARKED = GOOD.replace("c_svc", "one_class").replace("label 1 -1\nnr_sv 1 1\n", "")
+
+
+@pytest.mark.parametrize("marks", ["1 2 3", "0 1 2 3 4 5 6 7 8 nan", "0 1 2 3 4 5 6 7 9 8"])
+def test_damaged_marks_are_refused(marks, tmp_path):
+    (tmp_path / "m").write_text(MARKED.replace("rho", f"prob_density_marks {marks}\nrho"))
+    with pytest.raises(ModelFileError, match="prob_density_marks"):
         load_libsvm(tmp_path / "m")
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -77,6 +78,24 @@ def test_compressed_files_are_read_as_they_are(read, compress, content):
     plain, packed = read(content, "data"), read(compress(content.encode()), "data")
     assert packed.shape == plain.shape
     assert_array_equal(packed.y, plain.y)
+
+
+@pytest.mark.parametrize("word", [b"a cell", b"a name"])
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_text_of_parquet_that_is_not_utf_8(read, word, dictionary):
+    table, file = pa.table({"a name": ["a cell", "b"], "y": [0, 1]}), io.BytesIO()
+    pyarrow.parquet.write_table(table, file, compression="none", use_dictionary=dictionary)
+    bad = file.getvalue().replace(word, b"\x8b" + word[1:])
+    with pytest.raises(DataFileError, match=r"cannot be read as parquet: .*(UTF8|utf-8)"):
+        read(bad, "a.parquet")
+
+
+def test_a_zip_archive_is_to_be_unzipped(read):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("fruit.csv", FRUIT)
+    with pytest.raises(DataFileError, match=r"is a zip archive of 'fruit\.csv': unzip it first"):
+        read(file.getvalue(), "fruit.csv.zip")
 
 
 def test_parquet_arrow_and_csv_are_the_same_table(read):

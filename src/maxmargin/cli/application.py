@@ -89,7 +89,7 @@ class Commands(TyperGroup):
                 error.show()
             else:
                 path = error.ctx.command_path if error.ctx else "maxmargin"
-                say(f"{path}: {error.format_message()}", style="red")
+                say(f"{path}: {' '.join(error.format_message().split())}", style="red")
                 say(f"Its options: {path} --help")
             code = WRONG_USE
         sys.exit(code or 0)
@@ -107,6 +107,8 @@ def _import(modules: Sequence[str]) -> None:
     What is imported is never garbage: it is not looked through while it comes, nor at the end.
     """
     defer("scipy.stats", "gmean", "rankdata", "spearmanr")
+    defer("scipy.interpolate", "BSpline")
+    defer("scipy.optimize", "brentq", "minimize", "minimize_scalar")
     gc.disable()
     try:
         with without("pandas"):

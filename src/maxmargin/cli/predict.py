@@ -15,7 +15,6 @@ from maxmargin.cli.application import app, examples
 from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, show
-from maxmargin.cli.scores import headline, scores
 from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.rows import Reading
@@ -86,7 +85,7 @@ def quoted(cell: str, special: str = ',"\r\n') -> str:
 
 def _decisions(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "decision_function"):
-        raise wrong(f"a {type(model.machine).__name__} has no decision values apart from its own")
+        raise wrong(f"{name_of(model)} has no decision values apart from its own")
     values = model.estimator.decision_function(X)
     if values.ndim == 1:
         return {"decision": values}
@@ -96,14 +95,19 @@ def _decisions(model: Model, X: Labels) -> dict[str, Floats]:
     return {f"decision {name}": column for name, column in zip(names, values.T, strict=True)}
 
 
+def name_of(model: Model) -> str:
+    """The machine's name, as a subject."""
+    return f"a {type(model.machine).__name__}"
+
+
 def _probabilities(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "predict_proba"):
-        raise wrong(f"{model.path} has no probabilities; train with --probability to have them")
+        has = "probability" in model.machine.get_params()
+        why = "; train with --probability to have them" if has else f": {name_of(model)} gives none"
+        raise wrong(f"{model.path} has no probabilities{why}")
     values = model.estimator.predict_proba(X)
-    return {
-        f"probability {name}": column
-        for name, column in zip(model.machine.classes_, values.T, strict=True)
-    }
+    classes = getattr(model.machine, "classes_", (-1, 1))  # outlier and normal
+    return {f"probability {name}": column for name, column in zip(classes, values.T, strict=True)}
 
 
 @app.command(
@@ -125,6 +129,8 @@ def evaluate(
 
     Accuracy, AUC, the confusion matrix and each class of a classifier; errors of a regressor.
     """
+    from maxmargin.cli.scores import headline, scores  # with sklearn.metrics, slow to import
+
     opened = open_model(model)
     rows = opened.rows(data, Reading(target, True, header, drop or (), (), zero_based))
     found = scores(opened.estimator, rows)

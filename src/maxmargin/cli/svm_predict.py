@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import scipy.sparse as sp
 import typer
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 
 from maxmargin.cli.application import app
 from maxmargin.cli.svm_train import (
@@ -40,7 +40,8 @@ def svm_predict(ctx: typer.Context) -> None:
     except LibsvmUsage as wrong:
         raise usage(wrong, USAGE) from wrong
     try:
-        header = Path(name).read_text().partition("\nSV\n")[0].splitlines()
+        head = Path(name).read_bytes().partition(b"\nSV\n")[0]
+        header = head.decode(errors="replace").splitlines()
         precomputed = "kernel_type precomputed" in header
         X, y = problem(test, precomputed=precomputed)
         machine = _opened(name, X, precomputed)
@@ -48,21 +49,23 @@ def svm_predict(ctx: typer.Context) -> None:
         typer.echo(f"can't open model file {name}\n{error}", err=True)
         raise typer.Exit(1) from error
     X = X if precomputed else _widened(X, machine.n_features_in_)
-    words = {line.split()[0]: line.split()[1:] for line in header}
-    labels, slopes = words.get("label", []), words.get("probA", [])
-    if probable and not slopes:
+    supported = hasattr(machine, "predict_proba") or hasattr(machine, "error_scale_")
+    if probable and not supported:
         typer.echo("Model does not support probability estimates", err=True)
         raise typer.Exit(1)
     predicted = machine.predict(X)
-    shares = machine.predict_proba(X) if probable and labels else None
-    _write(Path(output), predicted, machine, labels, shares)
+    with Path(output).open("w") as file:
+        if probable and not is_regressor(machine):
+            _write_shares(file, predicted, *_shares(machine, X, header))
+        else:
+            file.writelines(f"{value:.17g}\n" for value in predicted)
     if quiet:
         return
-    if slopes and not probable:
+    if supported and not probable:
         typer.echo("Model supports probability estimates, but disabled in prediction.")
     if is_regressor(machine):
         if probable:
-            typer.echo(LAPLACE.format(f"{float(slopes[0]):g}"))
+            typer.echo(LAPLACE.format(f"{machine.error_scale_:g}"))
         typer.echo(f"Mean squared error = {np.mean((predicted - y) ** 2):g} (regression)")
         typer.echo(f"Squared correlation coefficient = {correlation(predicted, y):g} (regression)")
     else:
@@ -102,18 +105,20 @@ def _widened(X: Data, columns: int) -> Data:
     return np.pad(X, ((0, 0), (0, columns - X.shape[1])))
 
 
-def _write(
-    path: Path, predicted: Floats, machine: Any, labels: list[str], shares: Floats | None
-) -> None:
-    """One line for each row; probabilities in the order of the model file's labels."""
-    with path.open("w") as file:
-        if shares is None:
-            file.writelines(f"{value:.17g}\n" for value in predicted)
-            return
-        places = np.searchsorted(machine.classes_, [int(label) for label in labels])
-        file.write(" ".join(["labels", *labels]) + "\n")
-        for label, line in zip(predicted, shares[:, places], strict=True):
-            file.write(" ".join([f"{label:g}", *(f"{share:g}" for share in line)]) + "\n")
+def _shares(machine: Any, X: Data, header: list[str]) -> tuple[str, Floats]:
+    """The first line, and probabilities in its order: of the classes, that of the model file."""
+    shares = machine.predict_proba(X)
+    if not is_classifier(machine):
+        return "label normal outlier", shares[:, ::-1]
+    (labels,) = (line.split()[1:] for line in header if line.split()[0] == "label")
+    places = np.searchsorted(machine.classes_, [int(label) for label in labels])
+    return " ".join(["labels", *labels]), shares[:, places]
+
+
+def _write_shares(file: TextIO, predicted: Floats, first: str, shares: Floats) -> None:
+    file.write(first + "\n")
+    for label, line in zip(predicted, shares, strict=True):
+        file.write(" ".join([f"{label:g}", *(f"{share:g}" for share in line)]) + "\n")
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """`maxmargin svm-train`: LIBSVM's program, with its options, output and files.
 
-The answers are those of LIBSVM up to its tolerance; `tol` is kept here in every case. Two things
-differ: folds are drawn by another generator, and -b 1 of a one-class machine is not offered.
+The answers are those of LIBSVM up to its tolerance; `tol` is kept here in every case. One thing
+differs: folds are drawn by another generator.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import typer
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
 from maxmargin import machines
 from maxmargin.cli.application import app
@@ -24,6 +23,7 @@ from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.io import save_libsvm
 from maxmargin.io.libsvm_text import read_libsvm
 from maxmargin.io.sources import DataFileError, open_source
+from maxmargin.machines.probability import MARKS, density_marks
 
 TYPES = ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR")
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -53,6 +53,10 @@ options:
 LAPLACE = (
     "Prob. model for test data: target value = predicted value + z,\n"
     "z: Laplace distribution e^(-|z|/sigma)/(2sigma),sigma={}"
+)
+TOO_FEW = (
+    f"WARNING: number of positive or negative decision values <{MARKS // 2}; too few to do a "
+    "probability estimation."
 )
 
 
@@ -95,7 +99,7 @@ class Settings:
         elif letter == "t":
             self.kernel = int(value)
         elif letter == "w":
-            self.weights[int(label)] = value
+            self.weights[int(number("the class of -w", label))] = value
         elif letter == "v":
             self.folds = int(value)
             if self.folds < 2:
@@ -150,19 +154,16 @@ def svm_train(ctx: typer.Context) -> None:
     if settings.folds:
         cross_validate(machine, X, y, settings.folds)
         return
-    sigma = None
-    if settings.values.get("b") and is_regressor(machine):
-        sigma = laplace_scale(machine, X, y)
-    elif settings.values.get("b") and not is_classifier(machine):
-        typer.echo("-b 1 is not for one-class machines here", err=True)
     machine.fit(X, y)
+    if settings.values.get("b"):
+        add_probabilities(machine, X, y)
     if not settings.quiet:
         for line in training_log(machine, y):
             typer.echo(line)
-        if sigma is not None:
-            typer.echo(LAPLACE.format(f" {sigma:g}"))
+        if hasattr(machine, "error_scale_"):
+            typer.echo(LAPLACE.format(f" {machine.error_scale_:g}"))
     name = Path(settings.files[0]).name + ".model"
-    save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name, sigma=sigma)
+    save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name)
 
 
 def usage(wrong: Exception, text: str) -> typer.Exit:
@@ -189,6 +190,8 @@ def problem(name: str, *, precomputed: bool) -> tuple[Data, Labels]:
 
 def cross_validate(machine: BaseEstimator, X: Data, y: Floats, folds: int) -> None:
     """Accuracy, or the errors of a regressor, over held-out folds."""
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+
     folds = min(folds, len(y))
     if is_classifier(machine):
         least = int(np.unique(y, return_counts=True)[1].min())
@@ -207,8 +210,22 @@ def cross_validate(machine: BaseEstimator, X: Data, y: Floats, folds: int) -> No
         typer.echo(f"Cross Validation Accuracy = {100 * np.mean(predicted == y):g}%")
 
 
+def add_probabilities(machine: Any, X: Data, y: Floats) -> None:
+    """What -b 1 adds to a machine that is no classifier, whose `fit` has done it."""
+    if is_regressor(machine):
+        machine.error_scale_ = laplace_scale(machine, X, y)
+    elif not is_classifier(machine):
+        marks = density_marks(machine.decision_function(X))
+        if marks is None:
+            typer.echo(TOO_FEW, err=True)
+        else:
+            machine.density_marks_ = marks
+
+
 def laplace_scale(machine: BaseEstimator, X: Data, y: Floats) -> float:
     """Mean |error| over five held-out folds, without those beyond 5√2 times that mean."""
+    from sklearn.model_selection import KFold, cross_val_predict
+
     folds = KFold(min(5, len(y)), shuffle=True, random_state=0)
     error = np.abs(y - cross_val_predict(machine, X, y, cv=folds))
     return float(error[error <= 5 * np.sqrt(2) * error.mean()].mean())

@@ -21,10 +21,13 @@ from maxmargin.cli.report import seconds_words
 from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
 from maxmargin.io.columns import machine_of, prepared
+from maxmargin.io.container import check_is_file
 from maxmargin.io.rows import Reading, Rows
 from maxmargin.problem import Status
 from maxmargin.selection import Search
 from maxmargin.selection import tune as search_over
+
+FEW = 5  # rows of a class on average: with fewer, whole numbers are more likely quantities
 
 
 @app.command(
@@ -130,6 +133,7 @@ def train(
         m.built(machine, given)  # refuses a wrong combination before any data are read
     if not place.resolve().parent.is_dir():  # before an hour of training, not after it
         raise FileNotFoundError(f"{place}: there is no folder {place.parent}")
+    check_is_file(place)
     rows, took = read_telling(data, reading)
     name = machine or m.suited(rows.y)
     shown, hidden = parts(rows, name, holdout, seed)
@@ -261,7 +265,10 @@ def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
     if rows.y is not None and name != "oneclass":
         lines[0] += f", target {rows.target!r}"
         if name in m.CLASSIFIERS:
-            lines[0] += f" with {len(np.unique(rows.y))} classes"
+            count = len(np.unique(rows.y))
+            lines[0] += f" with {count} classes"
+            if rows.y.dtype.kind in "iu" and n < FEW * count:
+                lines[0] += "; if these are quantities: --machine svr"
     done = []
     steps = getattr(estimator, "named_steps", {})
     if "scale" in steps:

@@ -35,7 +35,12 @@ def read_arrays(source: Source, how: Reading) -> Rows:
     except DAMAGED as error:
         raise source.error(f"cannot be read as .{source.kind}: {error}") from error
     if "X" not in arrays:
-        raise source.error(f"has no array X (and y); it has {listed([*arrays]) or 'none'}")
+        other = arrays and all(isinstance(each, bytes) for each in arrays.values())
+        raise source.error(
+            f"is a zip archive of {listed([*arrays])}: unzip it first"
+            if other
+            else f"has no array X (and y); it has {listed([*arrays]) or 'none'}"
+        )
     if "y" not in arrays:
         return _cut(source, arrays["X"], how)
     X, y = _matrix(source, arrays["X"]), arrays["y"]

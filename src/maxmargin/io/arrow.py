@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.arrays import plain_labels
-from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv
+from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv, stream
 from maxmargin.io.rows import (
     Reading,
     Rows,
@@ -52,13 +52,13 @@ def read_arrow(source: Source, how: Reading) -> Rows:
         ) from None
     try:
         table: pa.Table = _table(source, how)
+        named = table.column_names[:1] != [UNNAMED]
     except DataFileError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise source.error(f"cannot be read as {source.kind}: {error}") from error
     if table.num_rows == 0:
         raise source.error("has no rows")
-    named = table.column_names[:1] != [UNNAMED]
     for name in how.drop:
         table = table.remove_column(place_of(source, table.column_names, name))
     y, target = None, ""
@@ -72,7 +72,7 @@ def read_arrow(source: Source, how: Reading) -> Rows:
     check_count(source, table.num_columns, how.schema)
     table, text = _numbers_and_text(source, table, how)
     # Without names of their own, numbers are an array.
-    X = table if named or text else _dense(table)
+    X = table if named or text else dense(table)
     return Rows(source.name, X, y, target, text)
 
 
@@ -85,7 +85,11 @@ def _table(source: Source, how: Reading) -> pa.Table:
     if source.kind == "parquet":
         from pyarrow import parquet
 
-        return parquet.read_table(pa.BufferReader(source.data))
+        table = parquet.read_table(stream(source.data))
+        for column in table.columns:
+            if _is_text(column.type):
+                column.validate(full=True)  # that it is UTF-8, which the reader does not look at
+        return table
     table = pa.ipc.open_file(pa.BufferReader(source.data)).read_all()
     table.validate(full=True)  # it is mapped as it is: offsets of a damaged file may lead anywhere
     return table
@@ -118,7 +122,9 @@ def _labels(source: Source, column: pa.ChunkedArray, name: str, text: Sequence[s
     if _is_text(column.type):
         words = column.cast(pa.string())
         if name not in text:
-            _check_no_dates(source, words.unique().to_pylist(), name)
+            values = words.unique().to_pylist()
+            _check_no_dates(source, values, name)
+            _check_no_commas(source, values, name)
         return np.array(words.to_pylist())
     return plain_labels(_numbers(source, column, name).to_numpy())
 
@@ -168,11 +174,22 @@ def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Sche
     """Refuse dates, and text where numbers are expected or most of it is: a slip, no category."""
     values: list[str] = column.unique().to_pylist()
     _check_no_dates(source, values, name)
+    _check_no_commas(source, values, name)
     words = {value for value in values if not NUMBER.fullmatch(value)}
     if schema or 0 < 2 * len(words) < len(values):
         slips = words or {*values}
         row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in slips)
         raise source.error(not_a_number(f"row {row}", name, cell))
+
+
+def _check_no_commas(source: Source, values: Sequence[str], name: str) -> None:
+    """Numbers with a decimal comma, which pyarrow takes for text."""
+    comma = next((value for value in values if "," in value), None)
+    if comma and all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in values):
+        raise source.error(
+            f"column {name!r} holds numbers with a decimal comma ({comma}); write them with a "
+            f"point, or take them as text with --text {argument(name)}"
+        )
 
 
 def _check_no_dates(source: Source, values: Sequence[str], name: str) -> None:
@@ -211,7 +228,8 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
         )
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    numbers = column.cast(pa.float64(), safe=False)
+    # A cast, even to its own type, imports all of Arrow's functions: that takes a while.
+    numbers = column if kind == pa.float64() else column.cast(pa.float64(), safe=False)
     # A sum is finite if all its terms are: no array as long as the column is needed to see it.
     if all(np.isfinite(np.sum(chunk.to_numpy())) for chunk in numbers.chunks):
         return numbers
@@ -225,7 +243,8 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
     return numbers
 
 
-def _dense(table: pa.Table) -> Data:
+def dense(table: pa.Table) -> Data:
+    """The numbers of a table as an array, without its names."""
     X = np.empty(table.shape)
     for i, column in enumerate(table.columns):
         X[:, i] = column.to_numpy()

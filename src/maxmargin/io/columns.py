@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from maxmargin.io.arrow import dense
 from maxmargin.io.rows import Rows, Schema
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimato
         ("numbers", scaler or "passthrough", numbers),
         ("text", OneHotEncoder(handle_unknown="error"), list(rows.text)),
     ]
+    from sklearn.compose import ColumnTransformer  # slow to import
+
     columns = ColumnTransformer([part for part in parts if part[2]])
     return Pipeline([("columns", columns), ("machine", machine)])
 
@@ -53,7 +56,7 @@ def schema_of(model: BaseEstimator) -> Schema:
     """The columns that a fitted model expects."""
     names = getattr(model, "feature_names_in_", None)
     text: dict[str, Sequence[str]] = {}
-    if isinstance(model, Pipeline) and isinstance(model[0], ColumnTransformer):
+    if isinstance(model, Pipeline) and hasattr(model[0], "transformers_"):
         for name, encoder, columns in model[0].transformers_:
             if name == "text":
                 for column, values in zip(columns, encoder.categories_, strict=True):
@@ -64,9 +67,14 @@ def schema_of(model: BaseEstimator) -> Schema:
 
 
 def features_for(model: BaseEstimator, rows: Rows) -> Features:
-    """X as the model takes it: dense if it was trained on dense rows."""
+    """X as the model takes it: dense if it was trained on dense rows.
+
+    A model that does not choose its columns by name takes an array: the reader has put them in
+    order, and scikit-learn is slow to take a table apart.
+    """
     if not sp.issparse(rows.X):
-        return rows.X
+        by_name = isinstance(model, Pipeline) and not isinstance(model[0], StandardScaler)
+        return rows.X if by_name or isinstance(rows.X, np.ndarray) else dense(rows.X)
     vectors = getattr(machine_of(model), "support_vectors_", rows.X)
     if isinstance(model, Pipeline) or not sp.issparse(vectors):
         return rows.X.toarray()

@@ -203,6 +203,12 @@ def write(path: Path, document: Node, arrays: Arrays) -> None:
         save_file(contents, part, {DOCUMENT: text, CHECKSUM: checksum(text, contents)})
 
 
+def check_is_file(path: Path) -> None:
+    """Raise if a folder, a device or a pipe is where a model is to be written."""
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is not a file: a model cannot be written there")
+
+
 @contextmanager
 def whole_or_not_at_all(path: Path) -> Iterator[Path]:
     """A place to write to, beside the target, that takes its name once all is on the disk.
@@ -210,9 +216,8 @@ def whole_or_not_at_all(path: Path) -> Iterator[Path]:
     A full disk, an error or Ctrl-C leaves what was there. A device or a pipe, which would be lost
     to the new file of its name, is refused.
     """
+    check_is_file(path)
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise OSError(f"{path} is not a file: a model cannot be written there")
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         part.touch()

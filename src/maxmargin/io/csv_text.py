@@ -82,7 +82,7 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
         convert = reader.ConvertOptions(
             column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
         )
-        return reader.read_csv(_stream(data), read, parse, convert)
+        return reader.read_csv(stream(data), read, parse, convert)
 
     sample = source.data[:SAMPLE]
     if len(sample) == SAMPLE:
@@ -105,11 +105,11 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
     return table(source.data, types)
 
 
-def _stream(data: Bytes) -> pa.BufferReader:
+def stream(data: Bytes) -> pa.BufferReader:
     """What Arrow's threads read; of a few bytes a copy of its own.
 
-    A thread that lets go of a Python object while the interpreter ends aborts the process: after an
-    error in a small file that end is near.
+    A thread that lets go of a Python object while the interpreter ends aborts the process: after a
+    small file, or an error in it, that end is near.
     """
     import pyarrow as pa
 

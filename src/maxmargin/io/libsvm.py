@@ -7,8 +7,8 @@
     total_sv 3
     rho 0.25                              minus the offset, of each pair of classes
     label 1 -1
-    probA -2.5                            only with probabilities
-    probB 0.1
+    probA -2.5                            only with probabilities; of a regressor σ of its errors,
+    probB 0.1                             of a one-class machine prob_density_marks instead
     nr_sv 2 1
     SV
     1 1:0.5 3:2                           coefficients, then the row; 0:7 is row 7 of a
@@ -38,6 +38,7 @@ from maxmargin.io.container import Model, ModelFileError, named, whole_or_not_at
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.machines.probability import MARKS
 
 TYPES: dict[str, Kind] = {
     "c_svc": SVC,
@@ -55,7 +56,7 @@ KERNELS = {  # LIBSVM's name, ours, and the parameters it has
 }
 
 
-def save_libsvm(model: Model, path: str | PathLike[str], *, sigma: float | None = None) -> None:
+def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
     """Store a machine as a model file of LIBSVM, with 17 digits: it decides the same there.
 
     Parameters
@@ -63,7 +64,6 @@ def save_libsvm(model: Model, path: str | PathLike[str], *, sigma: float | None 
     model : SVC (one-versus-one), NuSVC, SVR, NuSVR or OneClassSVM, fitted, with one of LIBSVM's
         kernels and, if it is a classifier, whole numbers as labels
     path : where to; a file that is there is replaced once the new one is whole
-    sigma : mean |error| of a regressor on unseen rows, where its programs look for it (`-b 1`)
 
     Examples
     --------
@@ -89,8 +89,6 @@ def save_libsvm(model: Model, path: str | PathLike[str], *, sigma: float | None 
         raise ModelFileError(f"LIBSVM has no kernel {model.kernel_!r}, only {[*KERNELS]}")
     header = {"svm_type": names[type(model)], "kernel_type": kernel}
     header |= {name: f"{tree[name]:.17g}" for name in KERNELS[kernel][1]}
-    if sigma is not None:
-        header["probA"] = f"{sigma:.17g}"
     with whole_or_not_at_all(Path(path)) as part, part.open("w") as file:
         _write(model, header, file)
 
@@ -108,6 +106,10 @@ def _write(model: Model, header: dict[str, str], file: TextIO) -> None:
         if model.probability:
             header |= {"probA": words(model.probA_), "probB": words(model.probB_)}
         header["nr_sv"] = " ".join(map(str, counts))
+    if hasattr(model, "error_scale_"):
+        header["probA"] = f"{model.error_scale_:.17g}"
+    if hasattr(model, "density_marks_"):
+        header["prob_density_marks"] = words(model.density_marks_)
     file.writelines(f"{name} {value}\n" for name, value in header.items())
     file.write("SV\n")
     rows = None if model.kernel_.precomputed else sp.csr_array(model.support_vectors_)
@@ -235,7 +237,14 @@ def _model(
     parts = Parts(
         kernel, n_train, columns, support, vectors, coef, offsets, groups, labels, slopes, shifts
     )
-    return assembled(kind, parameters, parts)
+    model = assembled(kind, parameters, parts)
+    if kind in (SVR, NuSVR) and "probA" in header:
+        model.error_scale_ = float(finite(header, "probA", 1)[0])
+    if kind is OneClassSVM and "prob_density_marks" in header:
+        model.density_marks_ = finite(header, "prob_density_marks", MARKS)
+        if (np.diff(model.density_marks_) < 0).any():
+            raise ModelFileError("prob_density_marks do not increase")
+    return model
 
 
 def finite(header: dict[str, list[str]], name: str, count: int) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,16 +24,24 @@ from maxmargin.io.container import Arrays, Json, Model, ModelFileError, Node, Ta
 from maxmargin.io.preprocessing import PARTS, PREPROCESSING, WORDS
 from maxmargin.io.reader import Reader
 from maxmargin.io.records import RECORDS, Description
-from maxmargin.io.searches import SEARCHES
 from maxmargin.io.values import made, plain
 from maxmargin.io.writer import Writer
 from maxmargin.kernels.formula import Own, name_of
 from maxmargin.machines.validation import warn
 
 FORMAT = 1  # the newest format that this version reads, and that it writes
-MACHINES = {**RECORDS, **SEARCHES}
-DESCRIPTIONS: dict[type, Description] = {**MACHINES, **PREPROCESSING}
-TYPES = {kind.__name__: kind for kind in DESCRIPTIONS}
+DESCRIPTIONS: dict[type, Description] = {**RECORDS, **PREPROCESSING}
+# Described in files of their own, with imports that few models need.
+ELSEWHERE = {"ColumnTransformer": "column_transformer", "SVCCV": "searches", "SVRCV": "searches"}
+TYPES = sorted([*(kind.__name__ for kind in DESCRIPTIONS), *ELSEWHERE])
+
+
+def found(name: str) -> tuple[type, Description] | None:
+    """The class of this name that a file may hold, and its description."""
+    kinds = DESCRIPTIONS
+    if name in ELSEWHERE:
+        kinds = import_module(f"maxmargin.io.{ELSEWHERE[name]}").DESCRIPTIONS
+    return next(((kind, how) for kind, how in kinds.items() if kind.__name__ == name), None)
 
 
 def save(model: Model, path: str | PathLike[str], notes: Node | None = None) -> None:
@@ -94,21 +103,21 @@ def described(model: Model, arrays: dict[str, Table], prefix: str) -> Node:
     """The node of a model, its arrays put among the others."""
     if isinstance(model, str) and model in WORDS:
         return {"type": model}
-    kind = type(model)
-    if kind not in DESCRIPTIONS:
+    kind, known = type(model), found(type(model).__name__)
+    if known is None or kind is not known[0]:
         inner = "; store its best_estimator_" if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
-            f"a {kind.__name__} cannot be stored in a model file, only {sorted(TYPES)}{inner}"
+            f"a {kind.__name__} cannot be stored in a model file, only {TYPES}{inner}"
         )
     parameters = model.get_params(deep=False)
-    parameters.pop(PARTS.get(kind), None)
+    parameters.pop(PARTS.get(kind.__name__), None)
     node: Node = {
         "type": kind.__name__,
         "parameters": {name: plain(value, name) for name, value in parameters.items()},
     }
     if output := getattr(model, "_sklearn_output_config", {}):
         node["output"] = output["transform"]
-    DESCRIPTIONS[kind](model, Writer(node, arrays, prefix, described))
+    known[1](model, Writer(node, arrays, prefix, described))
     return node
 
 
@@ -198,19 +207,20 @@ def built(node: Json, arrays: Arrays, prefix: str, own: Own) -> Model:
         raise ModelFileError("it does not describe a model")
     if node["type"] in WORDS:
         return node["type"]
-    kind = TYPES.get(node["type"])
-    if kind is None:
+    named = found(node["type"])
+    if named is None:
         raise ModelFileError(f"this version has no machine {node['type']!r}: upgrade maxmargin")
+    kind, describe = named
     given = {name: made(value, own) for name, value in node["parameters"].items()}
-    model: Model = kind([]) if kind in PARTS else kind()
-    known = model.get_params(deep=False).keys() - {PARTS.get(kind)}
+    model: Model = kind([]) if kind.__name__ in PARTS else kind()
+    known = model.get_params(deep=False).keys() - {PARTS.get(kind.__name__)}
     unknown = sorted(given.keys() - known)
     if unknown:
         warn(f"parameters that this version does not know are left out: {unknown}")
     model.set_params(**{name: value for name, value in given.items() if name in known})
-    if kind in MACHINES:
+    if kind.__module__.startswith("maxmargin."):
         validate_parameters(model)
     if "output" in node:
         model.set_output(transform=node["output"])
-    DESCRIPTIONS[kind](model, Reader(node, arrays, prefix, own, built))
+    describe(model, Reader(node, arrays, prefix, own, built))
     return model

@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.io import searches
 from maxmargin.io.container import Model
 from maxmargin.io.onnx_graph import OPSET, Graph
 from maxmargin.io.onnx_machines import Outputs, in_precision
 from maxmargin.io.records import RECORDS
-from maxmargin.io.searches import SEARCHES
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -114,7 +114,7 @@ def register_onnx() -> None:
     """
     from skl2onnx import update_registered_converter
 
-    for kind in (*RECORDS, *SEARCHES):
+    for kind in (*RECORDS, *searches.DESCRIPTIONS):
         options = {"zipmap": [True, False, "columns"]} if is_classifier(kind()) else None
         update_registered_converter(
             kind, f"Maxmargin{kind.__name__}", shapes, convert, options=options

@@ -1,7 +1,8 @@
 """What makes up scikit-learn's preprocessing as far as model files have it.
 
-Pipelines of scalers, one-hot encoders and column transformers in front of a machine: what the
-`maxmargin` command makes, and what most people write. A description is as in `records`.
+Pipelines of scalers, one-hot encoders and column transformers (`column_transformer`) in front of a
+machine: what the `maxmargin` command makes, and what most people write. A description is as in
+`records`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 
-import numpy as np
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -20,13 +19,13 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from maxmargin.conventions import restore_column_transformer, restore_encoder
-from maxmargin.io.archive import REALS, Archive, whole
+from maxmargin.conventions import restore_encoder
+from maxmargin.io.archive import REALS, Archive
 from maxmargin.io.container import Json, Model, ModelFileError
 from maxmargin.io.records import Description, columns
 
 # The parameter of a model that is made of others: those are its parts.
-PARTS: dict[type, str] = {Pipeline: "steps", ColumnTransformer: "transformers"}
+PARTS = {"Pipeline": "steps", "ColumnTransformer": "transformers"}
 WORDS = ("passthrough", "drop")  # in a model's place
 
 
@@ -57,65 +56,11 @@ def pipeline(model: Model, archive: Archive) -> None:
 
 def width(model: Model) -> int:
     """How many columns a transformer makes."""
-    if isinstance(model, ColumnTransformer):
+    if hasattr(model, "output_indices_"):  # a ColumnTransformer
         return max((place.stop for place in model.output_indices_.values()), default=0)
     if isinstance(model, OneHotEncoder):
         return sum(model._n_features_outs)
     return int(getattr(model, "_n_features_out", model.n_features_in_))
-
-
-def column_transformer(model: Model, archive: Archive) -> None:
-    """Some columns to this transformer, others to that."""
-    columns(model, archive)
-    fitted = model.transformers_ if archive.writes else []
-    names, models = parts(archive, [name for name, *_ in fitted], [each for _, each, _ in fitted])
-    held = SimpleNamespace(selected=[], places=[])
-    if archive.writes:
-        held.selected = [chosen(model, name, given) for name, _, given in fitted]
-        held.places = [
-            [name, place.start, place.stop] for name, place in model.output_indices_.items()
-        ]
-    archive.value(held, "selected", list)
-    archive.value(held, "places", list)
-    archive.value(model, "sparse_output_", bool)
-    if archive.writes:
-        return
-    if len(held.selected) != len(names):
-        raise ModelFileError("there are not as many selections of columns as transformers")
-    numbers = [[number_of(model, each) for each in some] for some in held.selected]
-    places = {str(name): slice(whole(start), whole(stop)) for name, start, stop in held.places}
-    for name, each, some in zip(names, models, numbers, strict=True):
-        place = places.get(name, slice(0, 0))
-        if each == "drop":
-            continue
-        if each.n_features_in_ != len(some) or width(each) != place.stop - place.start:
-            raise ModelFileError(f"transformer {name!r} does not take or give as many columns")
-    fitted = list(zip(names, models, held.selected, strict=True))
-    restore_column_transformer(model, fitted, numbers, places)
-
-
-def chosen(model: Model, name: str, given: Json) -> list[Json]:
-    """The columns of a transformer: their names if they were given by names, else their numbers."""
-    if isinstance(given, list | np.ndarray) and all(isinstance(each, str) for each in given):
-        return [str(each) for each in given]
-    if np.isscalar(given):
-        raise ModelFileError(
-            f"transformer {name!r} takes the single column {given!r}; a model file needs a list of "
-            f"columns: [{given!r}]"
-        )
-    return [int(each) for each in model._transformer_to_input_indices[name]]
-
-
-def number_of(model: Model, column: Json) -> int:
-    """The number of a column that is given by its name or number."""
-    if isinstance(column, str):
-        names: list[str] = list(getattr(model, "feature_names_in_", ()))
-        if column not in names:
-            raise ModelFileError(f"there is no column {column!r}")
-        return names.index(column)
-    if whole(column) >= model.n_features_in_:
-        raise ModelFileError(f"there is no column {column}")
-    return int(column)
 
 
 def scaler(model: Model, archive: Archive) -> None:
@@ -167,7 +112,6 @@ LINES: dict[type, tuple[str, ...]] = {
 
 PREPROCESSING: dict[type, Description] = {
     Pipeline: pipeline,
-    ColumnTransformer: column_transformer,
     StandardScaler: scaler,
     MinMaxScaler: scaler,
     MaxAbsScaler: scaler,

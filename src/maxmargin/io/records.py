@@ -29,7 +29,7 @@ from maxmargin.machines import (
     Perceptron,
 )
 from maxmargin.machines.feature_map import FeatureMap
-from maxmargin.machines.probability import Calibration
+from maxmargin.machines.probability import MARKS, Calibration
 from maxmargin.machines.support_vectors import SupportVectors
 
 Description = Callable[[Model, Archive], None]
@@ -164,15 +164,27 @@ def nu_classifier(machine: Model, archive: Archive) -> None:
     archive.array(machine, "_rho_", ("problems",))
 
 
-def one_function(machine: Model, archive: Archive) -> None:
-    """SVR and OneClassSVM."""
+def one_class(machine: Model, archive: Archive) -> None:
+    """OneClassSVM; its marks, if it has them from LIBSVM."""
     columns(machine, archive)
     dual(machine, archive, 1, 1, 1)
+    if archive.has(machine, "density_marks_"):
+        archive.array(machine, "density_marks_", (MARKS,))
+        if (np.diff(machine.density_marks_) < 0).any():
+            raise ModelFileError("density_marks do not increase")
+
+
+def regressor(machine: Model, archive: Archive) -> None:
+    """SVR; the scale of its errors, if it has it from LIBSVM."""
+    columns(machine, archive)
+    dual(machine, archive, 1, 1, 1)
+    if archive.has(machine, "error_scale_"):
+        archive.value(machine, "error_scale_", float)
 
 
 def nu_regressor(machine: Model, archive: Archive) -> None:
     """NuSVR: the ε that it found as well."""
-    one_function(machine, archive)
+    regressor(machine, archive)
     if archive.has(machine, "epsilon_"):  # a machine of another library does not say it
         archive.value(machine, "epsilon_", float)
 
@@ -263,9 +275,9 @@ def nystroem(features: Model, archive: Archive) -> None:
 RECORDS: dict[type, Description] = {
     SVC: classifier,
     NuSVC: nu_classifier,
-    SVR: one_function,
+    SVR: regressor,
     NuSVR: nu_regressor,
-    OneClassSVM: one_function,
+    OneClassSVM: one_class,
     LinearSVC: linear_classifier,
     LinearSVR: linear_regressor,
     KernelRegressor: kernel_regressor,

@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin import certificate, kernels, solvers
 from maxmargin.conventions import libsvm_state, set_libsvm_state
 from maxmargin.gram.layouts import DenseLayout
+from maxmargin.io import searches
 from maxmargin.io.assembly import Kind, Parts, assembled
 from maxmargin.io.container import Model
 from maxmargin.io.records import RECORDS
-from maxmargin.io.searches import SEARCHES
-from maxmargin.io.values import SPLITTERS
+from maxmargin.io.values import SPLITTERS, splitter
 from maxmargin.kernels import Kernel, as_kernel
 from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, multiclass
@@ -236,9 +236,9 @@ def trusted_types() -> list[str]:
     >>> "maxmargin.machines.svc.SVC" in trusted_types()
     True
     """
-    found = [*RECORDS, *SEARCHES, FeatureMap, SupportVectors, Calibration, DenseLayout]
+    found = [*RECORDS, *searches.DESCRIPTIONS, FeatureMap, SupportVectors, Calibration, DenseLayout]
     found += [PairCertificates, PairHistories, PairTable]
-    found += [sp.csr_array, sp.csr_matrix, *SPLITTERS.values()]
+    found += [sp.csr_array, sp.csr_matrix, *filter(None, map(splitter, SPLITTERS))]
     for module in (certificate, kernels, solvers, multiclass, *SEARCHING):
         found += [kind for kind in vars(module).values() if isinstance(kind, type)]
     ours = {f"{kind.__module__}.{kind.__qualname__}" for kind in found}

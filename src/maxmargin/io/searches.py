@@ -249,4 +249,4 @@ def fold_models(machine: Model, attribute: str, archive: Archive) -> None:
         setattr(machine, attribute, FoldModels(**parts))
 
 
-SEARCHES: dict[type, Description] = {SVCCV: tuned_classifier, SVRCV: tuned_regressor}
+DESCRIPTIONS: dict[type, Description] = {SVCCV: tuned_classifier, SVRCV: tuned_regressor}

@@ -14,7 +14,6 @@ from dataclasses import fields
 from inspect import signature
 
 import numpy as np
-from sklearn import model_selection
 
 from maxmargin import solvers
 from maxmargin.features import Nystroem, RandomFourierFeatures
@@ -28,20 +27,24 @@ SOLVERS: dict[str, type[Solver]] = {
     if isinstance(kind, type) and issubclass(kind, Solver)
 }
 FEATURES: Node = {kind.__name__: kind for kind in (Nystroem, RandomFourierFeatures)}
-# Those that keep what they were made with.
-SPLITTERS: Node = {
-    kind.__name__: kind
-    for kind in (
-        model_selection.GroupKFold,
-        model_selection.KFold,
-        model_selection.LeaveOneOut,
-        model_selection.ShuffleSplit,
-        model_selection.StratifiedGroupKFold,
-        model_selection.StratifiedKFold,
-        model_selection.StratifiedShuffleSplit,
-        model_selection.TimeSeriesSplit,
-    )
-}
+# Of sklearn.model_selection, those that keep what they were made with.
+SPLITTERS = (
+    "GroupKFold",
+    "KFold",
+    "LeaveOneOut",
+    "ShuffleSplit",
+    "StratifiedGroupKFold",
+    "StratifiedKFold",
+    "StratifiedShuffleSplit",
+    "TimeSeriesSplit",
+)
+
+
+def splitter(name: str) -> type | None:
+    """The splitter of this name, if it is one of them."""
+    from sklearn import model_selection  # slow to import
+
+    return getattr(model_selection, name) if name in SPLITTERS else None
 
 
 def plain(value: Json, what: str) -> Json:
@@ -73,7 +76,7 @@ def plain(value: Json, what: str) -> Json:
             "transformer": name,
             "parameters": {k: plain(v, f"{what}__{k}") for k, v in parameters.items()},
         }
-    if SPLITTERS.get(name) is type(value):
+    if name in SPLITTERS and splitter(name) is type(value):
         parameters = {each: getattr(value, each) for each in signature(type(value)).parameters}
         return {
             "splitter": name,
@@ -133,7 +136,7 @@ def _transformer(value: Node, own: Own) -> Model:
 
 
 def _splitter(value: Node, own: Own) -> Model:
-    kind = SPLITTERS.get(value["splitter"])
+    kind = splitter(value["splitter"])
     if kind is None:
         raise ModelFileError(f"there is no splitter {value['splitter']!r}")
     return kind(**{key: made(each, own) for key, each in value["parameters"].items()})

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics.pairwise import manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers, Random, Reals, RealType
@@ -173,6 +172,8 @@ class Laplacian(Kernel):
     positive_definite = True
 
     def __call__(self, X: Data, Z: Data) -> Reals:
+        from sklearn.metrics.pairwise import manhattan_distances  # slow to import
+
         values: Reals = manhattan_distances(short_indices(X), short_indices(Z))
         values *= -number(self.gamma)
         return np.exp(values, out=values)

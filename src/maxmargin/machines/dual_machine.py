@@ -31,8 +31,8 @@ from maxmargin.scale.survey import Survey
 from maxmargin.solvers import SOLVERS, Progress, Solver
 
 Form = SupportVectors | FeatureMap
-# Fitted attributes that only one of the forms has.
-OF_A_FORM = (
+# Fitted attributes that not every fit sets: those of one form alone, and what LIBSVM's files add.
+NOT_OF_EVERY_FIT = (
     "support_vectors_",
     "features_",
     "feature_coef_",
@@ -40,6 +40,8 @@ OF_A_FORM = (
     "approximate_certificate_",
     "n_samples_seen_",
     "_bounds_",
+    "density_marks_",
+    "error_scale_",
 )
 ROUNDING = 1e-12  # of a bound: a coefficient this close is at it
 ROUGH = 0.01  # relative gap on features before `refine`: K̂ ≠ K makes more exactness useless
@@ -137,7 +139,7 @@ class DualMachine(KernelMachine):
             )
         starts = self._starts(plan)
         form, *finer = self._forms(X, sample_weight)
-        self._forget_form()
+        self._forget_last_fit()
         solutions = self._solve(run, X, plan, form, starts)
         for exact in finer:
             if run.whole.stop.is_set():
@@ -161,8 +163,8 @@ class DualMachine(KernelMachine):
             run.warn_of_indefinite_kernel(why)
         run.end(solutions, certificate)
 
-    def _forget_form(self) -> None:
-        for name in OF_A_FORM:
+    def _forget_last_fit(self) -> None:
+        for name in NOT_OF_EVERY_FIT:
             self.__dict__.pop(name, None)
 
     def _solve(

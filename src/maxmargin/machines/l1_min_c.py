@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import svm
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from maxmargin.gram import DataMatrix
@@ -51,6 +50,8 @@ def l1_min_c(
     [0, 1]
     """
     if loss != "squared_hinge":
+        from sklearn import svm  # slow to import
+
         given = {"fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
         return float(svm.l1_min_c(X, y, loss=loss, **given))
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,8 +21,9 @@ from maxmargin.certificate import Certificate
 from maxmargin.conventions import (
     HasMethods,
     Interval,
-    SparseCoefMixin,
     StrOptions,
+    densify,
+    sparsify,
     validate_parameters,
 )
 from maxmargin.gram import DataMatrix
@@ -40,7 +41,7 @@ SAMPLE = 100  # rows
 FAR = 1e4  # the square of a distance of 100 standard deviations: four digits are lost
 
 
-class LinearMachine(SparseCoefMixin, CallbackSupportMixin, BaseEstimator):
+class LinearMachine(CallbackSupportMixin, BaseEstimator):
     """Base of LinearSVC and LinearSVR."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -62,6 +63,16 @@ class LinearMachine(SparseCoefMixin, CallbackSupportMixin, BaseEstimator):
     intercept_: Floats
     certificates_: list[Certificate]
     _validate_params = validate_parameters
+
+    def sparsify(self) -> Self:
+        """Make `coef_` a sparse matrix, which is smaller if most of its entries are 0."""
+        sparsify(self)
+        return self
+
+    def densify(self) -> Self:
+        """Make `coef_` an array again, which it is after `fit`."""
+        densify(self)
+        return self
 
     @abstractmethod
     def _loss(self) -> PiecewiseLoss:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin
 
-from maxmargin.conventions import Interval, fitting
+from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import one_class
 from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
@@ -18,6 +18,7 @@ from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.partitioned import fit_partitions
 from maxmargin.machines.plan import Plan
+from maxmargin.machines.probability import normal_share
 from maxmargin.machines.validation import checked_weights
 from maxmargin.scale.kinds import as_partitions, by_block
 from maxmargin.solvers import Solver
@@ -42,6 +43,9 @@ class OneClassSVM(OutlierMixin, DualMachine):
         ρ: the decision value is `score_samples` − ρ.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_,
     shape_fit_ : as in `sklearn.svm.OneClassSVM`
+    density_marks_ : ndarray of shape (10,)
+        Between the bins of `predict_proba`. `fit` does not set it: it comes with a model of LIBSVM
+        (`maxmargin svm-train -b 1`, `maxmargin.io.load_libsvm`) and stays in our model files.
 
     Examples
     --------
@@ -151,3 +155,10 @@ class OneClassSVM(OutlierMixin, DualMachine):
     def predict(self, X: Data) -> Labels:
         """+1 inside the region or on its border, −1 outside."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    @exists_if(lambda machine: hasattr(machine, "density_marks_"))
+    @by_block
+    def predict_proba(self, X: Data) -> Floats:
+        """Probabilities of −1 and of +1, in steps of a tenth; with `density_marks_` only."""
+        normal = normal_share(self.decision_function(X), self.density_marks_)
+        return np.column_stack([1 - normal, normal])

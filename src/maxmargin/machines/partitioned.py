@@ -88,7 +88,7 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     def model(states: Sequence[TaskState]) -> Attributes:
         return {**known, **stage.attributes(states)}
 
-    machine._forget_form()
+    machine._forget_last_fit()
     solutions = run.solve(stage.tasks, model, in_parallel=data.workers > 1)
     machine.__dict__.pop("feature_names_in_", None)
     certificate = stage.form.certificate

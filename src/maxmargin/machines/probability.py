@@ -6,6 +6,10 @@ targets). One-versus-one couples the pairs into p with r_ab ≈ p_a / (p_a + p_b
 Weng, JMLR 5, 2004); one-versus-rest normalises. In the end p is moved, as little as possible,
 until its largest entry is that of the predicted class, so that probabilities and predictions
 never contradict each other.
+
+The one-class machine has no labels to fit A and B on: its decision values on the training rows are
+cut into bins of equally many rows, and the probability of a new value is the number of its bin
+(Que and Lin, IEEE Transactions on Neural Networks and Learning Systems 36, 2025).
 """
 
 from __future__ import annotations
@@ -17,7 +21,6 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
 from maxmargin.machines.fit import Fit
@@ -25,6 +28,7 @@ from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.validation import known_labels
 
 FOLDS = 5
+MARKS = 10  # between the bins of a one-class machine: LIBSVM's number, which its files have
 # Of the time for all: a copy on 4/5 of the rows costs (4/5)² of the machine on all of them.
 SHARE_OF_MODEL = 1 / (1 + FOLDS * (1 - 1 / FOLDS) ** 2)
 
@@ -50,6 +54,8 @@ class Calibration:
         The copies share the time that is left. Once one was interrupted, or the time is over, no
         other is fitted; rows that no copy was asked about do not count.
         """
+        from sklearn.model_selection import StratifiedKFold  # slow to import
+
         machine, given = run.machine, np.asarray(y)
         labels = known_labels(machine.classes_, y)
         smallest = np.bincount(labels).min()
@@ -131,6 +137,45 @@ def platt(decision: Floats, positive: Mask, weight: Floats) -> tuple[float, floa
     start = np.array([0.0, np.log((n_negative + 1) / (n_positive + 1))])
     slope, shift = minimize(loss, start, jac=True, method="BFGS").x
     return slope / scale, shift
+
+
+def density_marks(decision: Floats) -> Floats | None:
+    """Ten marks between bins of decision values; None if there are too few on a side of 0.
+
+    On each side of 0 the sorted values are cut into five parts of equally many rows. A mark is
+    halfway between two neighbouring cuts, so that 0 itself is inside the middle bin.
+
+    Examples
+    --------
+    >>> density_marks(np.arange(-20.0, 21.0))
+    array([-18. , -14. , -10. ,  -6. ,  -2. ,   1.5,   5. ,   9. ,  13. ,
+        17.5])
+    """
+    values, half = np.sort(decision), MARKS // 2
+    negative = int(np.searchsorted(values, 0.0))
+    positive = len(values) - negative
+    if min(negative, positive) < half:
+        return None
+    below = values[np.arange(half) * negative // half]
+    above = values[negative - 1 + np.arange(1, half + 1) * positive // half]
+    cuts = np.concatenate([below, [0.0], above])
+    marks: Floats = (cuts[:-1] + cuts[1:]) / 2
+    return marks
+
+
+def normal_share(decision: Floats, marks: Floats) -> Floats:
+    """P(normal) of each decision value: the share of the marks that it reaches, never 0 or 1.
+
+    At the last mark itself LIBSVM says 0, since none of its comparisons is true there; we say what
+    it says beyond.
+
+    Examples
+    --------
+    >>> normal_share(np.array([-3.0, -2.0, 0.0, 9.0]), np.linspace(-2.0, 2.0, 10))
+    array([0.001, 0.1  , 0.5  , 0.999])
+    """
+    share: Floats = np.searchsorted(marks, decision, side="right") / MARKS
+    return np.clip(share, 0.001, 0.999)
 
 
 def couple(r: Floats, pairs: list[tuple[int, int]], n_classes: int) -> Floats:

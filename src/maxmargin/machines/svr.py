@@ -138,6 +138,9 @@ class SVR(DualRegressor):
     ----------
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_,
     shape_fit_ : as in `sklearn.svm.SVR`
+    error_scale_ : float
+        σ, the mean |error| on rows held out. `fit` does not set it: it comes with a model of LIBSVM
+        (`maxmargin svm-train -b 1`, `maxmargin.io.load_libsvm`) and stays in our model files.
 
     Examples
     --------
@@ -255,6 +258,7 @@ class NuSVR(DualRegressor):
         Half the width of the tube that was found.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_,
     shape_fit_ : as in `sklearn.svm.NuSVR`
+    error_scale_ : see `SVR`
 
     Examples
     --------
