@@ -171,3 +171,15 @@ def test_a_disk_that_takes_no_more_leaves_the_old_model_whole(start, model, fold
     )
     assert (folder / model).read_bytes() == before
     assert {path.name for path in folder.iterdir()} == {"iris.csv", model}
+
+
+def test_a_disk_that_takes_no_more_leaves_the_old_predictions_whole(start, model, folder):
+    (folder / "predictions.csv").write_text("before\n")
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1000, 1000))
+    given = "predict", model, "iris.csv", "--output", "predictions.csv"
+    with start(*given, preexec_fn=limit) as process:
+        out, error = process.communicate()
+    assert process.returncode == 1
+    assert (out, error.splitlines()) == ("", ["predictions.csv: File too large"])
+    assert (folder / "predictions.csv").read_text() == "before\n"
+    assert {path.name for path in folder.iterdir()} == {"iris.csv", model, "predictions.csv"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -17,6 +18,7 @@ from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, show
 from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.columns import features_for
+from maxmargin.io.container import whole_or_not_at_all
 from maxmargin.io.rows import Reading
 
 LARGEST = 12  # classes whose confusion matrix is shown
@@ -64,7 +66,12 @@ def predict(
     elif output is None:
         _write(sys.stdout, predicted, more)
     else:
-        with output.open("w") as file:
+        # A pipe or a device has no name to take over when all is written.
+        whole = output.is_file() or not output.exists()
+        with (
+            whole_or_not_at_all(output) if whole else nullcontext(output) as part,
+            part.open("w") as file,
+        ):
             _write(file, predicted, more)
 
 
