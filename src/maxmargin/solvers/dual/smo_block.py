@@ -79,12 +79,11 @@ def smo_shrinking(
     """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
 
     A variable at a bound takes part in no step as long as its −G is beyond the extremes of those
-    that can move the other way. At first, after q/2 steps (which may bring all to their bounds),
-    and then after every q these are left out, if they are many; the caller computes G of all from
-    β, and begins again if one of them violates KKT then.
+    that can move the other way. At first and after every q steps these are left out, if they are
+    many; the caller computes G of all from β, and begins again if one of them violates KKT then.
     """
     box, taken, left = (lower, upper, group), 0, np.arange(len(beta))
-    values, W, wait = beta, in_play(gradient, beta, *box, n_groups), len(beta) // 2 + 1
+    values, W = beta, in_play(gradient, beta, *box, n_groups)
     while len(W) and taken < max_steps:
         if len(W) < SHRUNK * len(values):
             beta[left] = values
@@ -92,13 +91,12 @@ def smo_shrinking(
             box = lower[left], upper[left], group[left]
             rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
             K = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
-            wait = len(W) // 2 + 1
-        limit = min(wait, max_steps - taken)
+        limit = min(len(values), max_steps - taken)
         steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
         taken += steps
         if steps < limit:
             break
-        W, wait = in_play(gradient, values, *box, n_groups), len(values)
+        W = in_play(gradient, values, *box, n_groups)
     beta[left] = values
     return taken
 
