@@ -46,6 +46,7 @@ from maxmargin.solvers.state import Moves, State
 # docs/speed.md, "A block as large as the free support vectors":
 FREE = 0.85  # share of free variables in a block: fewer are solved over and over, more leave no
 # room for violators
+FEW = 256  # rows up to which steps by a matrix of 64 bits take as long as by one of 32
 COARSE = 5e-7  # of a move: float32 has half of that; steps then take half the time up to C = 100
 MANY = 4096  # variables beyond which a block has no more than these violators: half the memory
 
@@ -116,7 +117,7 @@ class BlockSMO(Solver):
 
     def _whole(self, state: DualState) -> Moves:
         """All variables at once: K is computed once, and G from β alone after each round."""
-        p, K, coarse = state.problem, np.empty(0), state.gram.n <= HELD_ROWS
+        p, K, coarse = state.problem, np.empty(0), FEW < state.gram.n <= HELD_ROWS
         while True:
             coarse = coarse and self._is_coarse(state)
             dtype = np.float32 if coarse else state.dtype
