@@ -111,6 +111,7 @@ def test_callbacks_inside_a_search():
 def test_verbose_draws_the_violation_falling_to_tol(machine, capsys):
     clone(machine).set_params(verbose=1).fit(X, y)
     out, err = capsys.readouterr()
+    assert err.endswith("\n")  # what is written next begins a line, in a file too
     assert not out
     assert type(machine).__name__ in err
     assert re.search(r"100% (KKT violation|relative duality gap) [\d.]+e[+-]\d+ → 1e-03", err)

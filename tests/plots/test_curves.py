@@ -64,6 +64,17 @@ def test_convergence_of_a_machine_is_its_history():
     assert display.lines_["gap"].get_label() == "ours"
 
 
+def test_a_solve_of_one_iteration_is_seen_too():
+    """A line through a single point is none; and there is no half of an iteration."""
+    table = {"gap": np.array([1.0, 0.1]), "movement": np.array([0.0, 3.0])}
+    axes = Figure().subplots(2)
+    display = ConvergenceDisplay.from_history(table, ax=axes)
+    assert all(line.get_marker() == "." for line in display.lines_.values())
+    assert all(float(tick).is_integer() for tick in axes[-1].get_xticks())
+    many = ConvergenceDisplay.from_history({"gap": np.ones(100)}, ax=[Figure().subplots()])
+    assert many.lines_["gap"].get_marker() == ""
+
+
 def test_convergence_refuses_what_is_not_there():
     history = {"gap": [3.0, 1.0]}
     with pytest.raises(ValueError, match="no accuracy to draw; it has gap"):

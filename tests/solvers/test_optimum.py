@@ -78,6 +78,19 @@ def test_beyond_the_whole_matrix_in_float32_first(key):
     assert true.primal == pytest.approx(proof.primal, abs=slack)
 
 
+@pytest.mark.parametrize(("C", "tol"), [(1.0, 1e-3), (100.0, 1e-3), (1e5, 1e-3), (1.0, 1e-10)])
+def test_a_small_proof_is_of_float64_whatever_steps_were_chosen_by(C, tol):
+    """Steps by float32 entries, where C and tol allow: the values are exact all the same."""
+    X, y = make_moons(HELD_ROWS - 12, noise=0.25, random_state=0)
+    problem, gram = c_svc(2 * y - 1, C), Gram(RBF(2.0), X)
+    solution = SOLVERS["block"](tol=tol).solve(problem, gram)
+    assert solution.status is Status.CONVERGED
+    exact = problem.values(solution.beta, exact_gradient(problem, gram, solution.beta))
+    assert solution.values.dual == pytest.approx(exact.dual, rel=1e-11)
+    assert solution.values.primal == pytest.approx(exact.primal, rel=1e-11)
+    assert solution.values.violation == pytest.approx(exact.violation, abs=1e-13 * C)
+
+
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_the_gap_is_the_sum_of_its_terms_and_true_where_float32_proves_it(C):
     """P − D = Σ(β_i − t_i)(G_i + b), by which a sample tells how far float32 is off."""

@@ -24,6 +24,9 @@ TILE_ENTRIES = 1 << 20
 # Columns, times terms of the kernel, from which an entry costs more to compute than to read
 # (docs/speed.md, "Rows kept where they are dear").
 WIDE = 256
+# Rows up to which all cheap entries take less time than to wake another thread: two threads took
+# 3.1 ms of CPU time for a fit of 500 rows, one 2.8 (docs/speed.md, "The caller works too").
+FEW = 512
 
 
 class EntrySource(ABC):
@@ -72,6 +75,8 @@ class TiledEntries(EntrySource):
     def __init__(self, kernel: Kernel, layout: Layout, threads: int) -> None:
         super().__init__(kernel, layout.X, threads)
         self.layout = layout
+        if self.n <= FEW and not self.costly:
+            self.threads = 1
         self._packed: dict[RealType, Any] = {}
         simple = len(layout.forms) == 1 and not self.costly
         self.rounds = simple and layout.rounds and kernel.in_unit_interval

@@ -102,6 +102,8 @@ class GapBar:
         trace: TracebackType | None,
     ) -> None:
         self._live.stop()
+        if not self._live.console.is_terminal and not self._live.console.is_jupyter:
+            self._live.console.line()  # rich ends the line on a terminal only
 
 
 def compact(count: int) -> str:

@@ -25,6 +25,7 @@ QUANTITIES = {
     "movement": "log",
     "accuracy": "percent",
 }
+FEW = 20  # points up to which each is marked: a single one has no line
 
 
 class ConvergenceDisplay:
@@ -151,7 +152,7 @@ class ConvergenceDisplay:
             Itself.
         """
         require_matplotlib(f"{type(self).__name__}.plot")
-        from matplotlib.ticker import LogLocator, NullFormatter, PercentFormatter
+        from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter
 
         if ax is None:
             from matplotlib import pyplot
@@ -169,7 +170,8 @@ class ConvergenceDisplay:
         for panel, (quantity, values) in zip(self.axes_, self.curves.items(), strict=True):
             scale = QUANTITIES[quantity]
             drawn = np.where(values > 0, values, np.nan) if scale == "log" else values
-            (self.lines_[quantity],) = panel.plot(drawn, label=name)
+            marker = "." if len(drawn) <= FEW else ""
+            (self.lines_[quantity],) = panel.plot(drawn, marker=marker, label=name)
             panel.set_ylabel(quantity)
             panel.grid(alpha=0.5)
             if scale == "log":
@@ -179,4 +181,5 @@ class ConvergenceDisplay:
             elif scale == "percent":
                 panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         self.axes_[-1].set_xlabel(self.unit)
+        self.axes_[-1].xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         return self

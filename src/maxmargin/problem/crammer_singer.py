@@ -102,18 +102,17 @@ class CrammerSingerProblem:
         coef = implied if coef is None else coef
         scores = np.column_stack([rows.scores(w) for w in coef])
         offset = self.better_offset(scores, np.zeros(self.classes) if offset is None else offset)
+        slopes = scores - self.y  # e_im + f_im
+        slopes += offset
+        highest = slopes.max(axis=1)
+        losses = highest - slopes[self._own]
         values = Values(
-            dual=float((self.y * alpha).sum()) - 0.5 * dot(implied, implied),
-            primal=0.5 * dot(coef, coef) + dot(self.cost, self.losses(scores + offset)),
-            violation=self._violation(clipped, scores + offset),
+            dual=float(alpha[self._own].sum() - alpha.sum()) - 0.5 * dot(implied, implied),
+            primal=0.5 * dot(coef, coef) + dot(self.cost, losses),
+            violation=self._violation(clipped, slopes, highest),
             offsets=offset if self.fit_intercept else np.zeros(0),
         )
         return ClassesPoint(coef, offset, scores, alpha, values)
-
-    def losses(self, values: Floats) -> Floats:
-        """max_m (e_im + f_im − f_{i,y_i}) of each row, ≥ 0."""
-        highest: Floats = (values - self.y).max(axis=1)
-        return highest - values[self._own]
 
     def better_offset(self, scores: Floats, offset: Floats) -> Floats:
         """Each b_m in turn where P is smallest, given the others; then all shifted to a sum of 0.
@@ -168,14 +167,16 @@ class CrammerSingerProblem:
         balanced: Floats = alpha + raised - lowered
         return balanced
 
-    def _violation(self, alpha: Floats, values: Floats) -> float:
+    def _violation(self, alpha: Floats, slopes: Floats, highest: Floats) -> float:
         """How much the largest slope of a row exceeds the smallest of an α_im that can rise.
 
         That of α before its classes are balanced, which moves entries off their bounds by as
         little as the sums are off 0.
         """
-        slopes, rounding = values - self.y, ROUNDING * self.cost
+        rounding = ROUNDING * self.cost
         can_rise = alpha < -rounding[:, None]
         can_rise[self._own] = alpha[self._own] < self.cost - rounding
-        lowest = np.where(can_rise, slopes, np.inf).min(axis=1)
-        return float(np.maximum(slopes.max(axis=1) - lowest, 0.0).max(initial=0))
+        lowest = highest.copy()
+        row, m = can_rise.nonzero()
+        np.minimum.at(lowest, row, slopes[row, m])
+        return float((highest - lowest).max(initial=0))

@@ -46,7 +46,9 @@ class Criterion(Enum):
 
     def of(self, values: Values) -> float:
         """How far from the optimum these values are, by this measure."""
-        return max(self._parts(values).values())
+        if self is Criterion.BOTH:
+            return max(values.violation, values.relative_gap)
+        return values.violation if self is Criterion.KKT else values.relative_gap
 
     def named(self, values: Values) -> str:
         """What is that far, in words."""

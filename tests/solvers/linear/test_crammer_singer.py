@@ -99,22 +99,30 @@ def test_a_feasible_point_stays_where_it_is(seed):
 def test_a_row_is_solved_for_exactly(seed, classes):
     """min ½s‖a − α‖² + Gᵀ(a − α): an independent solver finds nothing better."""
     random = np.random.default_rng(seed)
-    own, cost, square = (
-        int(random.integers(classes)),
-        random.uniform(0.1, 2),
-        random.uniform(0.1, 3),
-    )
-    upper = np.where(np.arange(classes) == own, cost, 0.0)
+    cost, square = random.uniform(0.1, 2), random.uniform(0.1, 3)
+    own = np.arange(classes) == 0  # the first
+    lower, upper = np.where(own, 0.0, -cost), np.where(own, cost, 0.0)
     alpha = -random.uniform(0, cost / classes, classes)
-    alpha[own] = -np.delete(alpha, own).sum()
+    alpha[0] = -alpha[1:].sum()
     G, step = random.normal(size=classes), np.empty(classes)
-    best_row(alpha, G, own, cost, square, step)
-    lower = np.where(np.arange(classes) == own, 0.0, -cost)
+    best_row(alpha, G, classes, cost, square, step)
     best = naive_machines.quadratic_program(
         square * np.eye(classes), G - square * alpha, lower, upper, np.ones(classes), [0.0]
     )
     assert step.sum() == pytest.approx(0, abs=1e-12)
     np.testing.assert_allclose(alpha + step, best, atol=1e-6)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_classes_that_were_left_out_come_back(sparse):
+    """Of twelve classes most are left out of most rows; the optimum is that of all of them."""
+    problem, X = generated(7, C=5.0, classes=12)
+    X = np.vstack([X, X + 0.3])
+    problem = CrammerSingerProblem(np.tile(problem.labels, 2), np.tile(problem.cost, 2), 12)
+    rows = DataMatrix(sp.csr_array(X) if sparse else X)
+    found = CrammerSingerDescent(tol=1e-6, max_iter=-1).solve(problem, rows)
+    assert found.status is Status.CONVERGED
+    assert_proven(problem, X, found)
 
 
 def test_shifted_rows_change_only_the_offsets():

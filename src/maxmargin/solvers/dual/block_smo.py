@@ -29,6 +29,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
+from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
@@ -45,6 +46,8 @@ from maxmargin.solvers.state import Moves, State
 # docs/speed.md, "A block as large as the free support vectors":
 FREE = 0.85  # share of free variables in a block: fewer are solved over and over, more leave no
 # room for violators
+FEW = 256  # rows up to which steps by a matrix of 64 bits take as long as by one of 32
+COARSE = 5e-7  # of a move: float32 has half of that; steps then take half the time up to C = 100
 MANY = 4096  # variables beyond which a block has no more than these violators: half the memory
 
 
@@ -114,22 +117,36 @@ class BlockSMO(Solver):
 
     def _whole(self, state: DualState) -> Moves:
         """All variables at once: K is computed once, and G from β alone after each round."""
-        p, K = state.problem, np.empty(0)
+        p, K, coarse = state.problem, np.empty(0), FEW < state.gram.n <= HELD_ROWS
         while True:
-            if not K.size or K.dtype != state.dtype:
-                K = state.gram.held(state.dtype)
+            coarse = coarse and self._is_coarse(state)
+            dtype = np.float32 if coarse else state.dtype
+            if not K.size or K.dtype != dtype:
+                K = state.gram.held(dtype)
                 K = K if p.rows is None else K.take(p.rows, 0).take(p.rows, 1)
-                diagonal = state.diagonal.astype(state.dtype)
+                diagonal = state.diagonal.astype(dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
             steps = smo_shrinking(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
             state.work += steps * p.size
-            if np.array_equal(beta, state.beta):
-                state.steps += steps
+            if not np.array_equal(beta, state.beta):
+                state.begin_at(beta, steps=steps)
+                yield
+                continue
+            state.steps += steps
+            if not coarse:
                 return None
-            state.begin_at(beta, steps=steps)
-            yield
+            coarse = False
+
+    def _is_coarse(self, state: DualState) -> bool:
+        """Whether float32 is exact enough to choose steps by, of a matrix that has 64 bits.
+
+        G is then wrong by some roundings of the longest move.
+        """
+        p = state.problem
+        longest = float((p.upper - p.lower).max() * np.abs(state.gram.diagonal).max())
+        return state.idle == 0 and COARSE * longest <= state.aim
 
     def _rounds(self, state: DualState) -> bool:
         """Whether entries in 16 bits are good enough to choose steps by."""

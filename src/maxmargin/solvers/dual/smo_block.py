@@ -82,24 +82,23 @@ def smo_shrinking(
     that can move the other way. At first and after every q steps these are left out, if they are
     many; the caller computes G of all from β, and begins again if one of them violates KKT then.
     """
-    taken, bounds = 0, (lower, upper, group)
-    while True:
-        W = in_play(gradient, beta, *bounds, n_groups)
-        if not len(W):
-            return taken
-        if len(W) < SHRUNK * len(beta):
-            part, box = beta[W], (lower[W], upper[W], group[W])
+    box, taken, left = (lower, upper, group), 0, np.arange(len(beta))
+    values, W = beta, in_play(gradient, beta, *box, n_groups)
+    while len(W) and taken < max_steps:
+        if len(W) < SHRUNK * len(values):
+            beta[left] = values
+            left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
+            box = lower[left], upper[left], group[left]
             rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-            block = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
-            of = diagonal[W], gradient[W], part
-            taken += smo_shrinking(block, *of, *box, n_groups, tol, max_steps - taken)
-            beta[W] = part
-            return taken
-        limit = min(len(beta), max_steps - taken)
-        steps = smo_block(K, diagonal, gradient, beta, *bounds, n_groups, tol, limit)
+            K = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
+        limit = min(len(values), max_steps - taken)
+        steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
         taken += steps
-        if steps < limit or taken == max_steps:
-            return taken
+        if steps < limit:
+            break
+        W = in_play(gradient, values, *box, n_groups)
+    beta[left] = values
+    return taken
 
 
 def in_play(
