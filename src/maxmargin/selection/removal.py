@@ -136,14 +136,16 @@ class Removal:
         """
         size, state = len(self.S), self.state[self.order]
         state[self.groups] = 1
-        memory = np.empty((4, size), np.int64), np.empty((5, size))
+        places: Numbers = np.where(removed < 0, -1, self.place[removed])
+        beta, rounds = np.empty((len(removed), len(self.beta))), np.zeros(len(removed), np.int64)
+        slack = SLACK * self.solver.tol
+        optimum, targets = self.beta[self.order], self.targets[self.order]
+        old, goals = self._in_order(self.knots), self._in_order(knots)
+        numbers, reals = np.empty((4, size), np.int64), np.empty((7, size))
         between, system = np.empty((size, knots.shape[-1])), np.empty((MOST, MOST + 1))
-        beta, rounds = np.empty((len(removed), len(self.beta))), np.zeros(len(removed), int)
         follow_all(
-            *(self.S, self.count, self.known, self.beta[self.order], state),
-            *(self._in_order(self.knots), self.targets[self.order], self._in_order(knots), lacking),
-            *(np.where(removed < 0, -1, self.place[removed]), SLACK * self.solver.tol),
-            *(*memory, between, system, self.order, beta, rounds),
+            *(self.S, self.count, self.known, optimum, state, old, targets, goals, lacking),
+            *(places, slack, numbers, reals, between, system, self.order, beta, rounds),
         )
         return beta, rounds
 

@@ -68,6 +68,8 @@ def follow_all(
     states: 2k at knot k, 2k − 1 free below it. The knots move to `goals` and the sums grow by
     `lacking`: a line for each unit, or one for all. A unit −1 is none.
     """
+    for i in range(len(order)):
+        reals[5, i], reals[6, i] = limits(i, first[i], knots, targets, slack)
     for k in range(len(removed)):
         line, u = k % len(goals), removed[k]
         goal = goals[line]
@@ -114,13 +116,13 @@ def follow(
         to = min(at + step, 1.0)
         for k in range(len(first)):
             state[k], base[k] = kept[k], known[k]
-            for j in range(knots.shape[1]):
-                between[k, j] = goal[k, j] if to == 1 else (1 - to) * knots[k, j] + to * goal[k, j]
+            for j in range(knots.shape[1] if to < 1 else 0):
+                between[k, j] = (1 - to) * knots[k, j] + to * goal[k, j]
         for g in range(len(lacking)):
             if lacking[g] != 0:
                 add(S, count, count - len(lacking) + g, to * lacking[g], base)
-        box = between, targets
-        did = pivot(S, count, optimum, first, *box, slack, numbers, reals, system)
+        here = goal if to == 1 else between
+        did = pivot(S, count, optimum, first, knots, here, targets, slack, numbers, reals, system)
         rounds += abs(did)
         if did > 0:
             at, step = to, 2 * step
@@ -139,6 +141,7 @@ def pivot(
     count: int,
     before: Floats,
     first: Numbers,
+    old: Floats,
     knots: Floats,
     targets: Floats,
     slack: float,
@@ -149,13 +152,18 @@ def pivot(
     """Bring every unit to its staircase: its state, and its β in reals[0].
 
     Returns the rounds that it took, negative if it was given up. A unit whose knots are all the
-    same stays there.
+    same stays there. The last two lines of reals are the limits in the first states, with the old
+    knots.
     """
     state, J, wrong = numbers[0], numbers[2], numbers[3]
     z, base, given, low, high = reals[0], reals[1], reals[2], reals[3], reals[4]
     size, m, fewest, patience = len(base), 0, len(base) + 1, PATIENCE
     for k in range(size):
-        given[k] = 0.0
+        given[k], low[k], high[k] = 0.0, reals[5, k], reals[6, k]
+    for k in range(size):
+        same = old[k, 0] == knots[k, 0] and old[k, -1] == knots[k, -1]
+        if same and state[k] == first[k]:
+            continue
         if knots[k, 0] == knots[k, -1]:
             state[k] = 0
         if (state[k] % 2 == 1) != (k < count):
