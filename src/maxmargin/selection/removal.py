@@ -13,12 +13,12 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.jit import compiled, linked
+from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
@@ -293,15 +293,14 @@ def inverse(K: Floats, A: Floats) -> Floats:
     M = np.zeros((m + groups, m + groups))
     there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
     c = float(np.diagonal(K).mean()) if m else 0.0
-    rounding, failed = ROUNDING * (c or 1.0), int(m > 0)
-    while failed:
-        system = K + c * (A.T @ A)
-        np.einsum("ii->i", system)[:] += rounding
-        factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+    rounding, done = ROUNDING * (c or 1.0), m == 0
+    while not done:
+        P = K + c * (A.T @ A)
+        np.einsum("ii->i", P)[:] += rounding
+        done = factorise(P.T)
         rounding *= 10
     if m:
-        P = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
-        P = np.tril(P) + np.tril(P, -1).T
+        invert(P.T)
         PA = P @ A[there].T
         schur = np.linalg.pinv(A[there] @ PA)
         M[:m, :m] = P - PA @ schur @ PA.T
