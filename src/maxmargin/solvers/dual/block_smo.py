@@ -36,7 +36,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
-from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking, square_part
+from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver
@@ -118,7 +118,7 @@ class BlockSMO(Solver):
         while True:
             if not K.size or K.dtype != state.dtype:
                 K = state.gram.held(state.dtype)
-                K = K if p.rows is None else square_part(K, p.rows)
+                K = K if p.rows is None else K.take(p.rows, 0).take(p.rows, 1)
                 diagonal = state.diagonal.astype(state.dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups

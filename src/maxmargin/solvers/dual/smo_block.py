@@ -89,7 +89,8 @@ def smo_shrinking(
             return taken
         if len(W) < SHRUNK * len(beta):
             part, box = beta[W], (lower[W], upper[W], group[W])
-            block = square_part(K, W)
+            rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
+            block = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
             of = diagonal[W], gradient[W], part
             taken += smo_shrinking(block, *of, *box, n_groups, tol, max_steps - taken)
             beta[W] = part
@@ -99,12 +100,6 @@ def smo_shrinking(
         taken += steps
         if steps < limit or taken == max_steps:
             return taken
-
-
-def square_part(K: Entries, W: Numbers) -> Entries:
-    """K[W, W], in memory that is used again."""
-    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
 
 
 def in_play(
