@@ -110,6 +110,28 @@ def test_the_results_are_those_of_grid_search():
         assert list(ours.cv_results_[name]) == pytest.approx(list(theirs.cv_results_[name])), name
 
 
+def test_a_scorer_may_read_the_parameters_of_the_cell():
+    def score(machine, X, y):
+        params = machine.get_params()
+        assert (params["C"], params["gamma"]) == (machine.C, machine.gamma)
+        return float(np.mean(machine.predict(X) == y)) - 1e-3 * np.log10(machine.C)
+
+    X, y = BINARY
+    search = tune(SVC(tol=TIGHT), X, y, Cs=[1.0, 10.0], gammas=[0.1, 0.3], cv=3, scoring=score)
+    grid = {"C": [1.0, 10.0], "gamma": [0.1, 0.3]}
+    theirs = GridSearchCV(SVC(tol=TIGHT), grid, cv=3, scoring=score).fit(X, y)
+    mean = search.cv_results_["mean_test_score"]
+    assert mean == pytest.approx(theirs.cv_results_["mean_test_score"])
+
+
+def test_a_scorer_that_asks_for_more_is_told_what_there_is():
+    def score(machine, X, y):
+        return -len(machine.support_)
+
+    with pytest.raises(ValueError, match="fold 0 of C=1.*cannot ask for 'support_'"):
+        tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], scoring=score)
+
+
 def test_several_scores_and_those_of_decision_values():
     X, y = BINARY
     scoring = {"auc": "roc_auc", "f1": make_scorer(f1_score)}
