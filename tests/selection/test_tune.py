@@ -128,7 +128,7 @@ def test_a_scorer_that_asks_for_more_is_told_what_there_is():
     def score(machine, X, y):
         return -len(machine.support_)
 
-    with pytest.raises(ValueError, match="fold 0 of C=1.*cannot ask for 'support_'"):
+    with pytest.raises(ValueError, match=r"fold 0 of C=1.*cannot ask for 'support_'"):
         tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], scoring=score)
 
 
@@ -201,6 +201,13 @@ BAD = {
     "a value that is not positive": (SVC(), {"Cs": [1, 0]}, r"Cs\[1\]=0"),
     "a negative γ": (SVC(), {"gammas": [-1.0]}, r"gammas\[0\]=-1"),
     "no values": (SVC(), {"Cs": []}, "Cs must be a number of values or a line"),
+    "words": (SVC(), {"Cs": "many"}, "Cs must be a number of values or a line"),
+    "a row that there is not": (SVC(), {"cv": [([0, 1], [500])]}, "fold 0 has rows that are not"),
+    "a score that is never a number": (
+        SVC(),
+        {"Cs": 2, "gammas": 2, "scoring": lambda *_: np.nan},
+        "'score' is NaN in fold 0 of C=0.01",
+    ),
     "zero values": (SVC(), {"Cs": 0}, "Cs=0 must be at least 1"),
     "ε of a classifier": (SVC(), {"epsilons": 3}, "SVC has none"),
     "a score of probabilities": (SVC(), {"scoring": "neg_log_loss"}, "predict_proba"),
@@ -216,6 +223,15 @@ def test_bad_arguments_are_named(case):
     machine, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         tune(machine, *BINARY, **options)
+
+
+def test_cells_without_a_score_do_not_lose_the_others():
+    def score(machine, X, y):
+        return np.nan if machine.gamma > 0.2 else float(np.mean(machine.predict(X) == y))
+
+    search = tune(SVC(), *BINARY, Cs=[1.0, 10.0], gammas=[0.1, 0.3, 1.0], cv=3, scoring=score)
+    assert search.best_params_["gamma"] == 0.1
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 4
 
 
 def test_other_machines_are_refused():
