@@ -29,6 +29,8 @@ def test_dropped_cells_and_the_path_of_the_search_are_drawn():
     values = {"Cs": [1e-3, 1e-2, 1e-1], "gammas": [1e-2, 1e-1, 1.0]}
     fine = SearchDisplay.from_search(SVCCV(**values, cv=3, refine=True).fit(X, Y))
     assert len(fine.path) > 1
+    assert np.isnan(fine.scores).any()  # a finer grid around the best has no cells elsewhere
+    assert np.isfinite(fine.image_.get_array().filled(np.nan)).all()
     assert "path of the search" in {line.get_label() for line in fine.ax_.lines}
     fine.path = np.repeat(fine.path[-1:], 3, axis=0)  # the best cell stayed the best
     assert "path of the search" not in {line.get_label() for line in fine.plot().ax_.lines}

@@ -110,6 +110,28 @@ def test_the_results_are_those_of_grid_search():
         assert list(ours.cv_results_[name]) == pytest.approx(list(theirs.cv_results_[name])), name
 
 
+def test_a_scorer_may_read_the_parameters_of_the_cell():
+    def score(machine, X, y):
+        params = machine.get_params()
+        assert (params["C"], params["gamma"]) == (machine.C, machine.gamma)
+        return float(np.mean(machine.predict(X) == y)) - 1e-3 * np.log10(machine.C)
+
+    X, y = BINARY
+    search = tune(SVC(tol=TIGHT), X, y, Cs=[1.0, 10.0], gammas=[0.1, 0.3], cv=3, scoring=score)
+    grid = {"C": [1.0, 10.0], "gamma": [0.1, 0.3]}
+    theirs = GridSearchCV(SVC(tol=TIGHT), grid, cv=3, scoring=score).fit(X, y)
+    mean = search.cv_results_["mean_test_score"]
+    assert mean == pytest.approx(theirs.cv_results_["mean_test_score"])
+
+
+def test_a_scorer_that_asks_for_more_is_told_what_there_is():
+    def score(machine, X, y):
+        return -len(machine.support_)
+
+    with pytest.raises(ValueError, match=r"fold 0 of C=1.*cannot ask for 'support_'"):
+        tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], scoring=score)
+
+
 def test_several_scores_and_those_of_decision_values():
     X, y = BINARY
     scoring = {"auc": "roc_auc", "f1": make_scorer(f1_score)}
@@ -179,6 +201,13 @@ BAD = {
     "a value that is not positive": (SVC(), {"Cs": [1, 0]}, r"Cs\[1\]=0"),
     "a negative γ": (SVC(), {"gammas": [-1.0]}, r"gammas\[0\]=-1"),
     "no values": (SVC(), {"Cs": []}, "Cs must be a number of values or a line"),
+    "words": (SVC(), {"Cs": "many"}, "Cs must be a number of values or a line"),
+    "a row that there is not": (SVC(), {"cv": [([0, 1], [500])]}, "fold 0 has rows that are not"),
+    "a score that is never a number": (
+        SVC(),
+        {"Cs": 2, "gammas": 2, "scoring": lambda *_: np.nan},
+        "'score' is NaN in fold 0 of C=0.01",
+    ),
     "zero values": (SVC(), {"Cs": 0}, "Cs=0 must be at least 1"),
     "ε of a classifier": (SVC(), {"epsilons": 3}, "SVC has none"),
     "a score of probabilities": (SVC(), {"scoring": "neg_log_loss"}, "predict_proba"),
@@ -194,6 +223,15 @@ def test_bad_arguments_are_named(case):
     machine, options, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         tune(machine, *BINARY, **options)
+
+
+def test_cells_without_a_score_do_not_lose_the_others():
+    def score(machine, X, y):
+        return np.nan if machine.gamma > 0.2 else float(np.mean(machine.predict(X) == y))
+
+    search = tune(SVC(), *BINARY, Cs=[1.0, 10.0], gammas=[0.1, 0.3, 1.0], cv=3, scoring=score)
+    assert search.best_params_["gamma"] == 0.1
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 4
 
 
 def test_other_machines_are_refused():

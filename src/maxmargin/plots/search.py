@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 class SearchDisplay:
     """The mean score of every cell of a search, over C and γ.
 
-    The best cell is marked by a ring, the simplest one within a standard error of it by a square;
-    a line leads through the best cells of the grids that `refine` tried one after the other. Cells
-    that were not finished (stopped, dropped or failed) are crossed out.
+    Every place has the colour of the nearest cell that was tried: the grids that `refine` tries one
+    after the other are finer here and coarser there. The best cell is marked by a ring, the
+    simplest one within a standard error of it by a square; a line leads through the best cells of
+    these grids. Cells that were not finished (stopped, dropped or failed) are crossed out.
 
     Use `from_search` to create one.
 
@@ -126,7 +127,7 @@ class SearchDisplay:
         one = len(self.gammas) == 1
         gammas = np.array([1.0]) if one else self.gammas
         edges = edges_of(self.Cs), edges_of(gammas)
-        self.image_ = ax.pcolormesh(*edges, self.scores, cmap="viridis")
+        self.image_ = ax.pcolormesh(*edges, self._nearest(gammas), cmap="viridis")
         self.figure_.colorbar(self.image_, ax=ax, label="mean score of the folds")
         rows, columns = np.nonzero(self.unfinished)
         if len(rows):
@@ -138,8 +139,8 @@ class SearchDisplay:
         places = np.unique(self.path[:, 0] if one else self.path, axis=0)
         if len(places) > 1:  # a best cell that stayed the best has no path
             C, gamma = self.path[:, 0], level(self.path[:, 1])
-            line: dict[str, Any] = {"color": "red", "linewidth": 2, "markersize": 5}
-            ax.plot(C, gamma, ".-", label="path of the search", **line)
+            line: dict[str, Any] = {"color": "red", "markeredgecolor": "white", "zorder": 3}
+            ax.plot(C, gamma, "o-", label="path of the search", markersize=5, **line)
         marks: dict[str, Any] = {
             "markerfacecolor": "none",
             "markeredgewidth": 2,
@@ -151,17 +152,26 @@ class SearchDisplay:
             simple,
             "s",
             color="orange",
-            markersize=13,
+            markersize=16,
             label="within one standard error",
             **marks,
         )
-        ax.plot(self.best[:1], best, "o", color="red", markersize=8, label="best", **marks)
+        ax.plot(self.best[:1], best, "o", color="red", markersize=12, label="best", **marks)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="γ", title=self.title)
         if one:
             ax.set_yticks([])
             ax.set_ylabel("")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small")
         return self
+
+    def _nearest(self, gammas: Floats) -> Floats:
+        """The score of the nearest cell that was tried, by ratio of C and γ."""
+        tried = self.unfinished | ~np.isnan(self.scores)
+        where = np.array(np.meshgrid(np.log(gammas), np.log(self.Cs), indexing="ij"))
+        known = where[:, tried]
+        apart = ((where[..., None] - known[:, None, None]) ** 2).sum(axis=0)
+        nearest: Floats = self.scores[tried][apart.argmin(axis=-1)]
+        return nearest
 
 
 def best_until(search: Search, stage: int) -> int | None:

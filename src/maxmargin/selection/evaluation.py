@@ -258,7 +258,8 @@ class Evaluation:
         for (cell, found), values in zip(done, decided, strict=True):
             decisions = values + found.offsets
             try:
-                scores = self.scores.of(self.target, self.X, fold.test, decisions, self.weights)
+                rows = self.target, self.X, fold.test, decisions, self.weights
+                scores = self.scores.of(cell.machine, *rows)
                 cell.folds[fold.number] = replace(found, scores=scores, decisions=decisions)
             except FAILURES as error:
                 cell.folds[fold.number] = Fitted.failed(self.scores.names, error)

@@ -116,7 +116,10 @@ def checked(name: str, given: Any, own: float, some: Any, least: float | None = 
             raise ValueError(f"{name}={given} must be at least 1, or an array of values")
         values: Floats = some(int(given))
         return values
-    values = np.atleast_1d(np.asarray(given, float))
+    try:
+        values = np.atleast_1d(np.asarray(given, float))
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.ndim != 1 or not len(values):
         raise ValueError(f"{name} must be a number of values or a line of values, got {given!r}")
     bad = ~np.isfinite(values) | ((values < least) if least is not None else (values <= 0))

@@ -24,11 +24,11 @@ active set strategy to overcome the limitations of explicit MPC, Int. J. Robust 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.problem import DualProblem
 
 MORE = 1.05  # times a wrong gradient: so much of it q takes away
@@ -89,16 +89,15 @@ def tableau(K: Floats, m: int) -> tuple[Floats | None, float]:
     """
     scale = float(np.diagonal(K).mean())
     K += scale
-    rounding, failed = ROUNDING * scale, 1
-    while failed and rounding < scale:
+    rounding, done = ROUNDING * scale, False
+    while not done and rounding < scale:
         P = K[:m, :m].copy()
         np.einsum("ii->i", P)[:] += rounding
-        P, failed = dpotrf(P.T, lower=1, overwrite_a=1)
+        done = factorise(P.T)
         rounding *= 10
-    if failed:
+    if not done:
         return None, 0.0
-    P = dpotri(P, lower=1, overwrite_c=1)[0]
-    P += np.tril(P, -1).T
+    invert(P.T)
     answer = P @ K[:m, m:]
     K[m:, m:] -= K[m:, :m] @ answer
     K[:m, m:], K[m:, :m] = answer, answer.T

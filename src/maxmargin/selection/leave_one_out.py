@@ -20,7 +20,7 @@ from sklearn.base import clone
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
-from maxmargin.hardware.threads import thread_count
+from maxmargin.hardware.threads import one_blas_thread, thread_count
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
@@ -29,7 +29,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Bound, bounds_of
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
-from maxmargin.selection.target import Target, target_of, validated
+from maxmargin.selection.target import Target, Values, target_of, validated
 
 BATCH = 32  # rows removed at a time: few enough for several threads, enough for matrix products
 
@@ -95,6 +95,18 @@ def leave_one_out(
     >>> all(proof.kkt_violation <= 1e-3 for proof in left.certificates)
     True
     """
+    with one_blas_thread():  # set once: its own would spin beside these threads
+        return left_out(machine, X, y, n_jobs, sample_weight)
+
+
+def left_out(
+    machine: DualMachine,
+    X: Data,
+    y: ArrayLike,
+    n_jobs: int | None,
+    sample_weight: ArrayLike | None,
+) -> LeaveOneOut:
+    """`leave_one_out` with one thread of BLAS."""
     began, machine = perf_counter(), clone(machine)
     check_machine(machine)
     X, y = validated(machine, X, y)
@@ -127,26 +139,35 @@ def leave_one_out(
     found = run_threads(work, len(jobs), threads, stop.set)
     if stop.is_set():
         raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
-    proofs = [[removal.certificate for removal in full] for _ in range(target.n)]
-    models = [full[0].model for _ in range(target.n)] if len(full) == 1 else []
-    retrained = np.zeros(target.n, bool)
+    kept = [removal.certificate for removal in full]
+    proofs: dict[int, list[Certificate]] = {}
+    models = [full[0].model for _ in range(target.n)] if isinstance(target, Values) else []
     for (number, local), results in zip(jobs, found, strict=True):
         for row, result in zip(rows_of(target, number)[local].tolist(), results, strict=True):
-            decisions[row, number], retrained[row] = result.decision, True
-            proofs[row][number] = result.certificate
+            decisions[row, number] = result.decision
+            proofs.setdefault(row, kept.copy())[number] = result.certificate
             if models:
                 models[row] = result.coef, result.offset
+    certificates = [together(kept)] * target.n
+    retrained = np.zeros(target.n, bool)
+    for row, parts in proofs.items():
+        certificates[row], retrained[row] = together(parts), True
     predictions = target.predictions(decisions)
     return LeaveOneOut(
         predictions=predictions,
         decisions=decisions,
         error=target.error(predictions, weights),
-        certificates=[Certificate.total(each, sum(p.seconds for p in each)) for each in proofs],
+        certificates=certificates,
         bounds=bounds,
         retrained=retrained,
-        models=models if not hasattr(target, "classes") else [],
+        models=models,
         seconds=perf_counter() - began,
     )
+
+
+def together(proofs: Sequence[Certificate]) -> Certificate:
+    """The certificate of a machine of several problems."""
+    return Certificate.total(proofs, sum(each.seconds for each in proofs))
 
 
 def check_machine(machine: Any) -> None:

@@ -2,26 +2,27 @@
 
 All rows are removed from one tableau (`tableau`), which is computed once from the full solution: a
 removal is a few pivots. The result is judged by its own violation and gap, from its coefficients
-alone; what does not pass is solved again by the machine's solver.
+alone: Kβ of many removals is one matrix product, over the coefficients that have changed. What does
+not pass is solved again by the machine's solver.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.jit import compiled, linked
+from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
-from maxmargin.selection.tableau import MOST, follow
+from maxmargin.selection.tableau import MOST, follow_all
 from maxmargin.solvers import Solver
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
@@ -31,8 +32,7 @@ ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be s
 parts_of_values = linked(values_of)
 
 
-@dataclass(frozen=True)
-class Removed:
+class Removed(NamedTuple):
     """The machine without one row.
 
     Attributes
@@ -75,27 +75,30 @@ class Removal:
         self.knots, self.targets = staircase(problem, shared)
         self.beta, self.state = standing(beta, self.knots)
         self._arrange()
-        exact = np.empty_like(self.beta)
-        if self._follow(np.zeros(problem.n_groups), self.knots, self._memory(), exact):
-            exact, state = standing(exact, self.knots)
+        none = np.full(1, -1), self.knots[None], np.zeros((1, problem.n_groups))
+        exact, (found,) = self._follow(*none)
+        if found:
+            self.beta, state = standing(exact[0], self.knots)
             changed = bool((state != self.state).any())
-            self.beta, self.state = exact, state
+            self.state = state
             if changed:
                 self._arrange()
+        with one_blas_thread():
+            self.f: Floats = self.beta @ self.K
 
     def _arrange(self) -> None:
         """The tableau of the units that are free now."""
-        p, n = self.problem, len(self.beta)
+        p, n, groups = self.problem, len(self.beta), self.problem.n_groups
         free = self.state % 2 == 1
         F, B = np.flatnonzero(free), np.flatnonzero(~free)
-        group = p.group[:n]
-        A = (group == np.arange(p.n_groups)[:, None]).astype(float)
-        self.count = len(F) + p.n_groups
+        A = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
+        self.count, self.groups = len(F) + groups, slice(len(F), len(F) + groups)
+        self.order = np.concatenate([F, np.full(groups, -1), B])
         self.place = np.empty(n, np.int64)
         self.place[F], self.place[B] = np.arange(len(F)), self.count + np.arange(len(B))
         K = self.K.astype(float, copy=False)
         C = np.vstack([K[np.ix_(F, B)], A[:, B]])
-        S = np.empty((n + p.n_groups, n + p.n_groups))
+        S = np.empty((n + groups, n + groups))
         with one_blas_thread():
             M = inverse(K[np.ix_(F, F)], A[:, F])
             MC = M @ C
@@ -120,73 +123,84 @@ class Removal:
         spans = np.where(free, 1 / np.where(free & (diagonal > 0), diagonal, np.inf), diagonal)
         return np.asarray(np.maximum(spans[: self.gram.n], 0.0))
 
-    def _memory(self) -> tuple[Numbers, Floats, Floats, Floats]:
-        size = len(self.S)
-        numbers, reals = np.empty((3, size), np.int64), np.empty((3, size))
-        return numbers, reals, np.empty_like(self.knots), np.empty((MOST, MOST + 1))
+    def _in_order(self, knots: Floats) -> Floats:
+        """The knots in the order of the tableau; those of a group are as far away as can be."""
+        ordered: Floats = knots[..., self.order, :]
+        ordered[..., self.groups, 0], ordered[..., self.groups, 1:] = -np.inf, np.inf
+        return ordered
 
-    def _follow(self, lacking: Floats, goal: Floats, memory: Any, beta: Floats) -> int:
-        return follow(
-            *(self.S, self.count, self.place, self.known, lacking, self.beta, self.state),
-            *(self.knots, goal, self.targets, SLACK * self.solver.tol, *memory, beta),
+    def _follow(self, removed: Numbers, knots: Floats, lacking: Floats) -> tuple[Floats, Numbers]:
+        """β of the units without each of `removed` (−1 for none), and the rounds that it took.
+
+        `knots` and `lacking` have a line for each of them, or one for all.
+        """
+        size, state = len(self.S), self.state[self.order]
+        state[self.groups] = 1
+        places: Numbers = np.where(removed < 0, -1, self.place[removed])
+        beta, rounds = np.empty((len(removed), len(self.beta))), np.zeros(len(removed), np.int64)
+        slack = SLACK * self.solver.tol
+        optimum, targets = self.beta[self.order], self.targets[self.order]
+        old, goals = self._in_order(self.knots), self._in_order(knots)
+        numbers, reals = np.empty((4, size), np.int64), np.empty((7, size))
+        between, system = np.empty((size, knots.shape[-1])), np.empty((MOST, MOST + 1))
+        follow_all(
+            *(self.S, self.count, self.known, optimum, state, old, targets, goals, lacking),
+            *(places, slack, numbers, reals, between, system, self.order, beta, rounds),
         )
+        return beta, rounds
 
     def remove(self, rows: Numbers, problems: list[DualProblem] | None) -> list[Removed]:
         """The machine without each of these rows.
 
         `problems` are those without them; None if they differ in the box of the row alone.
         """
-        began, p, memory = perf_counter(), self.problem, self._memory()
-        beta, rounds = np.empty((len(rows), len(self.beta))), np.zeros(len(rows), int)
-        goal, lacking = self.knots.copy(), np.zeros(p.n_groups)
-        for k, row in enumerate(rows.tolist()):
-            if problems is not None:
-                goal = staircase(problems[k], self.targets.shape[1] > 1)[0]
-                lacking = problems[k].sums - p.sums
-            goal[row] = 0.0
-            rounds[k] = self._follow(lacking, goal, memory, beta[k])
-            goal[row] = self.knots[row]
+        began, p = perf_counter(), self.problem
+        others = [p] if problems is None else problems
+        shared = self.targets.shape[1] > 1
+        knots = np.array([staircase(q, shared)[0] for q in others])
+        sums = np.array([q.sums for q in others])
+        beta, rounds = self._follow(rows, knots, sums - p.sums)
+        change = beta - self.beta
+        moved = np.flatnonzero(change.any(axis=0))
         with one_blas_thread():
-            f = beta @ self.K
-        seconds = (perf_counter() - began) / len(rows)
-        space = np.empty((4, p.size)), np.empty((SIDES, max(p.n_groups, 1)))
-        found = []
-        for k, row in enumerate(rows.tolist()):
-            q = p if problems is None else problems[k]
-            proved = self._values(row, q, beta[k], f[k], space)
-            if rounds[k] and self.solver.criterion.of(proved) <= self.solver.tol:
-                proof = Certificate.made(proved, Status.CONVERGED, int(rounds[k]), 0, seconds)
-                found.append(self._removed(row, space[0][0].copy(), proved.offsets, proof))
-            else:
-                found.append(self._solved(row, q))
-        return found
-
-    def _values(
-        self, row: int, p: DualProblem, beta: Floats, f: Floats, space: tuple[Floats, Floats]
-    ) -> Values:
-        """Of the problem without a row, from β of the units and f = Kβ alone."""
-        slope, quadratic, loss, margin, violation = judge(
-            *(row, beta, f, self.unit, self._row, p.linear, p.lower, p.upper, p.group, p.sums),
-            *space,
+            f = change[:, moved] @ self.K[moved]
+        f += self.f
+        low, high = np.array([q.lower for q in others]), np.array([q.upper for q in others])
+        parts, offsets = np.empty((5, len(rows))), np.empty((len(rows), p.n_groups))
+        coef, space = np.zeros((len(rows), self.gram.n)), np.empty((4, p.size))
+        judge(
+            *(rows, beta, f, self.unit, self._row, p.linear, low, high, p.group, sums),
+            *(space, np.empty((SIDES, max(p.n_groups, 1))), parts, offsets, coef),
         )
-        offsets = space[1][-1, : p.n_groups].copy()
-        return Values(-(quadratic + slope), primal_of(quadratic, loss, margin), violation, offsets)
+        seconds = (perf_counter() - began) / len(rows)
+        found = []
+        for k, (row, did) in enumerate(zip(rows.tolist(), rounds.tolist(), strict=True)):
+            slope, quadratic, loss, margin, violation = parts[:, k].tolist()
+            primal = primal_of(quadratic, loss, margin)
+            proved = Values(-(quadratic + slope), primal, violation, offsets[k])
+            if did and self.solver.criterion.of(proved) <= self.solver.tol:
+                proof = Certificate.made(proved, Status.CONVERGED, did, 0, seconds)
+                found.append(self._removed(row, coef[k], proved.offsets, proof))
+            else:
+                found.append(self._solved(row, others[k % len(others)]))
+        return found
 
     def _solved(self, row: int, p: DualProblem) -> Removed:
         """By the solver, from the full solution."""
         lower, upper = (np.where(self._row == row, 0.0, bound) for bound in (p.lower, p.upper))
         p = replace(p, lower=lower, upper=upper)
         solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
-        return self._removed(row, solution.beta, solution.offsets, Certificate.of(solution))
+        coef = p.on_rows(solution.beta)
+        return self._removed(row, coef, solution.offsets, Certificate.of(solution))
 
     def _removed(self, row: int, beta: Floats, offsets: Floats, proof: Certificate) -> Removed:
-        coef, offset = self.machine._decode(self.problem.on_rows(beta), offsets)
+        coef, offset = self.machine._decode(beta, offsets)
         return Removed(float(coef @ self.gram.K[row]) + offset, coef, offset, proof)
 
 
 @compiled()
 def judge(
-    row: int,
+    removed: Numbers,
     beta: Floats,
     f: Floats,
     unit: Numbers,
@@ -198,22 +212,34 @@ def judge(
     sums: Floats,
     space: Floats,
     sides: Floats,
-) -> tuple[float, float, float, float, float]:
-    """What the values of a problem without a row are made of; β of its variables is in `space`.
+    parts: Floats,
+    offsets: Floats,
+    coef: Floats,
+) -> None:
+    """What the values of the problem without each row are made of, its offsets, its β of the rows.
 
-    A variable that is at a bound but for rounding is there: b is that of the free ones.
+    β and f = Kβ are those of the units; bounds and sums a line for each row, or one for all. A
+    variable that is at a bound but for rounding is there: b is that of the free ones.
     """
     own, gradient, low, high = space[0], space[1], space[2], space[3]
-    for v in range(len(linear)):
-        low[v], high[v] = lower[v], upper[v]
-        if rows[v] == row:
-            low[v] = high[v] = 0.0
-        near = SNAP * (high[v] - low[v])
-        own[v] = beta[unit[v]]
-        own[v] = low[v] if own[v] <= low[v] + near else own[v]
-        own[v] = high[v] if own[v] >= high[v] - near else own[v]
-        gradient[v] = f[unit[v]] + linear[v]
-    return parts_of_values(own, gradient, linear, low, high, group, sums, sides, sides[-1])
+    for k in range(len(removed)):
+        line = k % len(lower)
+        for v in range(len(linear)):
+            low[v], high[v] = lower[line, v], upper[line, v]
+            if rows[v] == removed[k]:
+                low[v] = high[v] = 0.0
+            near = SNAP * (high[v] - low[v])
+            own[v] = beta[k, unit[v]]
+            own[v] = low[v] if own[v] <= low[v] + near else own[v]
+            own[v] = high[v] if own[v] >= high[v] - near else own[v]
+            gradient[v] = f[k, unit[v]] + linear[v]
+            coef[k, rows[v]] += own[v]
+        found = parts_of_values(
+            own, gradient, linear, low, high, group, sums[line], sides, sides[-1]
+        )
+        parts[0, k], parts[1, k], parts[2, k], parts[3, k], parts[4, k] = found
+        for g in range(offsets.shape[1]):
+            offsets[k, g] = sides[-1, g]
 
 
 def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
@@ -267,15 +293,14 @@ def inverse(K: Floats, A: Floats) -> Floats:
     M = np.zeros((m + groups, m + groups))
     there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
     c = float(np.diagonal(K).mean()) if m else 0.0
-    rounding, failed = ROUNDING * (c or 1.0), int(m > 0)
-    while failed:
-        system = K + c * (A.T @ A)
-        np.einsum("ii->i", system)[:] += rounding
-        factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+    rounding, done = ROUNDING * (c or 1.0), m == 0
+    while not done:
+        P = K + c * (A.T @ A)
+        np.einsum("ii->i", P)[:] += rounding
+        done = factorise(P.T)
         rounding *= 10
     if m:
-        P = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
-        P = np.tril(P) + np.tril(P, -1).T
+        invert(P.T)
         PA = P @ A[there].T
         schur = np.linalg.pinv(A[there] @ PA)
         M[:m, :m] = P - PA @ schur @ PA.T

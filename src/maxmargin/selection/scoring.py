@@ -21,10 +21,27 @@ OWN = "score"  # the name of the only score, if there is one
 
 
 class Decided(BaseEstimator):
-    """A machine whose answers for the rows it is asked about are known already."""
+    """A machine whose answers for the rows it is asked about are known already.
 
-    def __init__(self, predictions: Labels, values: Floats) -> None:
-        self.predictions, self.values = predictions, values
+    It has the parameters of that machine, but nothing of its fit.
+    """
+
+    def __init__(self, machine: DualMachine, predictions: Labels, values: Floats) -> None:
+        self.machine, self.predictions, self.values = machine, predictions, values
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Those of the machine."""
+        params: dict[str, Any] = self.machine.get_params(deep)
+        return params
+
+    def __getattr__(self, name: str) -> Any:
+        machine = vars(self).get("machine")
+        if machine is not None and name in machine.get_params():
+            return getattr(machine, name)
+        raise AttributeError(
+            f"a scorer of a search cannot ask for {name!r}: it is given the predictions, decision "
+            "values and parameters of a machine, not what its fit found; GridSearchCV gives it all"
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -37,8 +54,10 @@ class Decided(BaseEstimator):
 class DecidedClassifier(ClassifierMixin, Decided):
     """The same of a classifier."""
 
-    def __init__(self, predictions: Labels, values: Floats, classes: Labels) -> None:
-        super().__init__(predictions, values)
+    def __init__(
+        self, machine: DualMachine, predictions: Labels, values: Floats, classes: Labels
+    ) -> None:
+        super().__init__(machine, predictions, values)
         self.classes_ = classes
 
     def decision_function(self, X: Data) -> Floats:
@@ -60,7 +79,7 @@ class Scores:
     """
 
     def __init__(self, machine: DualMachine, scoring: Scoring) -> None:
-        self.machine, self.scorers = machine, scorers_of(machine, scoring)
+        self.scorers = scorers_of(machine, scoring)
 
     @property
     def names(self) -> list[str]:
@@ -74,13 +93,14 @@ class Scores:
 
     def of(
         self,
+        machine: DualMachine,
         target: Target,
         X: Data,
         rows: Numbers,
         decisions: Floats,
         weights: Floats | None,
     ) -> dict[str, float]:
-        """The scores of held-out rows; weighted by scorers that request weights."""
+        """A machine's scores of held-out rows; weighted by scorers that request weights."""
         predictions = target.predictions(decisions)
         scores = {}
         for name, scorer in self.scorers.items():
@@ -88,20 +108,19 @@ class Scores:
                 own = None if weights is None else weights[rows]
                 scores[name] = target.score(rows, predictions, own)
                 continue
-            values = target.values(self.machine, decisions)
-            known = decided(target, predictions, values)
+            known = decided(machine, target, predictions, target.values(machine, decisions))
             weighted = weights is not None and wants_weights(scorer)
             options = {"sample_weight": weights[rows]} if weighted and weights is not None else {}
             scores[name] = float(scorer(known, X[rows], target.y[rows], **options))
         return scores
 
 
-def decided(target: Target, predictions: Labels, values: Floats) -> Decided:
+def decided(machine: DualMachine, target: Target, predictions: Labels, values: Floats) -> Decided:
     """A stand-in for the machine, with these answers."""
     classes = getattr(target, "classes", None)
     if classes is None:
-        return DecidedRegressor(predictions, values)
-    return DecidedClassifier(predictions, values, classes)
+        return DecidedRegressor(machine, predictions, values)
+    return DecidedClassifier(machine, predictions, values, classes)
 
 
 def wants_weights(scorer: Any) -> bool:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import check_cv
 
-from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.validation import checked_weights, warn
 from maxmargin.selection.cells import Cell, cells_of
@@ -122,7 +122,7 @@ def tune(
         for note in notes:
             bar.say(note)
     status = "interrupted" if clock.stop.is_set() else "out of time" if clock.over else "finished"
-    check_found(ranking.cells, status)
+    check_found(ranking.cells, metric, status)
     search = Search(
         *(machine, X, weights, ranking.cells, grid, folds, target, metric, scores, status, notes),
         search_time_=clock.seconds,
@@ -143,8 +143,9 @@ class Ranking:
         self.metric, self.cells = metric, list[Cell]()
 
     def best(self) -> Cell | None:
-        """The best complete cell."""
+        """The best complete cell that has a score."""
         kept = [cell for cell in self.cells if not cell.forgotten and cell.complete]
+        kept = [cell for cell in kept if not np.isnan(cell.mean(self.metric))]
         if not kept:
             return None
         best = kept[best_of(kept, self.metric)]
@@ -236,7 +237,7 @@ def folds_of(
     splitter = check_cv(cv, y, classifier=hasattr(target, "classes"))
     folds = []
     for number, (train, test) in enumerate(splitter.split(X, y, groups)):
-        train, test = (np.arange(target.n)[part] for part in (train, test))
+        train, test = (rows_of(part, target.n, number) for part in (train, test))
         inside = train if weights is None else train[weights[train] > 0]
         target.check(inside, f"fold {number}")
         if not len(test):
@@ -247,15 +248,31 @@ def folds_of(
     return folds
 
 
+def rows_of(part: Any, n: int, number: int) -> Numbers:
+    """The numbers of a fold's rows, which may be given as a mask."""
+    try:
+        rows: Numbers = np.arange(n)[part]
+    except IndexError as error:
+        raise ValueError(f"fold {number} has rows that are not among the {n}: {error}") from error
+    return rows
+
+
 def unknown(early: str | None) -> NoReturn:
     """Raise for a value of `early` that there is not."""
     raise ValueError(f"early={early!r} is not one of {list(EARLY)}")
 
 
-def check_found(cells: Sequence[Cell], status: str) -> None:
-    """Raise if no cell was finished, with the reason."""
-    if any(cell.complete for cell in cells):
+def check_found(cells: Sequence[Cell], metric: str, status: str) -> None:
+    """Raise if no cell was finished and has a score, with the reason."""
+    complete = [cell for cell in cells if cell.complete]
+    if not all(np.isnan(cell.mean(metric)) for cell in complete):
         return
+    for cell in complete[:1]:
+        number = int(np.isnan(cell.scores(metric)).argmax())
+        raise ValueError(
+            f"no cell has a score: {metric!r} is NaN in fold {number} of {shown(cell.params)}, and "
+            "in some fold of every other; use another score, or folds with more rows"
+        )
     for cell in cells:
         for number, found in sorted(cell.folds.items()):
             if found.error is not None:

@@ -30,7 +30,7 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
 from maxmargin.gram.matrix import HELD_ROWS
-from maxmargin.hardware.arrays import Floats
+from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
@@ -123,7 +123,7 @@ class BlockSMO(Solver):
             dtype = np.float32 if coarse else state.dtype
             if not K.size or K.dtype != dtype:
                 K = state.gram.held(dtype)
-                K = K if p.rows is None else K.take(p.rows, 0).take(p.rows, 1)
+                K = K if p.rows is None else of_variables(K, p.rows)
                 diagonal = state.diagonal.astype(dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
@@ -193,3 +193,9 @@ class BlockSMO(Solver):
                 return None
             state.move_to(W[moved], beta[moved], steps=steps)
             yield
+
+
+def of_variables(K: Entries, rows: Numbers) -> Entries:
+    """K[rows, rows], in memory that is used again: a regressor has two variables for each row."""
+    half = K.take(rows, 0, large_array((len(rows), K.shape[1]), K.dtype), "clip")
+    return half.take(rows, 1, large_array((len(rows), len(rows)), K.dtype), "clip")

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg.blas import dgemv, dsymv, dsyrk, dtrsv, strsv
-from scipy.linalg.lapack import dpotrf, dpstrf, spotrf
+from scipy.linalg.lapack import dpstrf
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.lapack import factorise
 
 LOW = 0.15  # of the rows: a rank worth using
 FEW = 1000  # rows: with fewer a low rank is not worth the trouble
@@ -68,7 +69,8 @@ class NewtonSystem:
             scaled = np.sqrt(self.weight)[:, None] * self.L
             square = dsyrk(1.0, scaled.T, lower=1)
             np.einsum("ii->i", square)[:] += 1.0
-            self.factor = dpotrf(square, lower=1, overwrite_a=1)[0]
+            factorise(square)
+            self.factor = square
         else:
             self.single = self.single and self._factorised_in_single()
             if not self.single:
@@ -90,16 +92,17 @@ class NewtonSystem:
             part = slice(start, start + CHUNK)
             A[part] = self.K[part] * (self.scale[part, None] * self.scale)
         np.einsum("ii->i", A)[:] = 1 + SHIFT
-        self.factor, failed = spotrf(A.T, lower=1, clean=0, overwrite_a=1)
-        return not failed
+        self.factor = A.T
+        return factorise(self.factor)
 
     def _factorise_in_double(self) -> None:
-        jitter, failed, A = self.jitter, 1, self._room(np.float64)
-        while failed:
+        jitter, done, A = self.jitter, False, self._room(np.float64)
+        while not done:
             np.copyto(A, self.K)
             np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight + jitter
-            self.factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+            done = factorise(A.T)
             jitter *= 10
+        self.factor = A.T
 
     def _solve_rows(self, q: Floats) -> Floats:
         """(K + W⁻¹)⁻¹ q; with K = LLᵀ it is W(q − Lt), (I + LᵀWL) t = LᵀWq."""
