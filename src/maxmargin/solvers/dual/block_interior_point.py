@@ -35,7 +35,7 @@ from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
 from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
 from maxmargin.solvers.dual.newton_system import rank_of
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
@@ -108,13 +108,12 @@ class BlockInteriorPoint(Solver):
             yield
             most = self.size(state)
 
-    def tries_face(self, state: DualState, *, exactly: bool) -> bool:
+    def tries_face(self, state: DualState) -> bool:
         """Whether the present free variables are right but for a few: then they are solved for.
 
-        Exactly: with gradients in float64 alone. At C = 10⁶ float32 sums have another optimum.
+        With gradients in float64: at C = 10⁶ float32 sums have another optimum.
         """
-        if exactly:
-            state.refresh()
+        state.refresh()
         W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
         W = W[state.problem.lower[W] < state.problem.upper[W]]
         block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
@@ -123,13 +122,11 @@ class BlockInteriorPoint(Solver):
         found, least = face_optimum(block, face, EXACT * self.tol, scale)
         if least > EXACT * self.tol or block.objective(found) > highest_objective(block, beta):
             return False
-        moved, before, state.dtype = found != beta, state.dtype, np.float64
-        state.move_to(W[moved], found[moved], "face")
-        state.dtype = before
-        if exactly:
-            state.refresh()
-            state.exact = True
-        return True
+        better = state.beta.copy()
+        better[W] = found
+        state.settle(better, exact_gradient(state.problem, state.gram, better), "face")
+        state.exact = True
+        return not np.array_equal(found, beta)
 
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
