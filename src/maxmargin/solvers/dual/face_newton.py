@@ -109,8 +109,10 @@ class FaceSystem:
     def matrix(self, some: Numbers, others: Numbers) -> Floats:
         """EKEᵀ + sAᵀA of these variables."""
         rows, A = self.block.rows, self.A
-        K = self.block.K[np.ix_(rows[some], rows[others])]
-        return K + self.shift * (A[:, some].T @ A[:, others]) if len(A) else K
+        K: Floats = self.block.K[np.ix_(rows[some], rows[others])]
+        if len(A):
+            K += self.shift * (A[:, some].T @ A[:, others])
+        return K
 
     def factorise(self, free: Mask) -> None:
         """L of F, and the columns of Y that belong to b."""
