@@ -6,10 +6,10 @@ With F the free variables and all others at their bounds, β_F solves
 
 one Cholesky factorisation of K_FF. A variable of F that would leave its box goes to the bound and
 out of F; once none does, a variable at a bound whose gradient has the wrong sign comes into F: the
-primal–dual active-set method. It ends with the optimum to the last digits if F was right but for a
-few, and is given up if it was not. K_FF may be singular (duplicate rows, both copies of a
-regressor's row, rounding): a multiple of I as small as rounding is added, and the steps that follow
-put right what it changed.
+primal–dual active-set method, with one factor for many F. It ends with the optimum to the last
+digits if F was right but for a few, and is given up if it was not. K_FF may be singular (duplicate
+rows, both copies of a regressor's row, rounding): a multiple of I as small as rounding is added,
+and the steps that follow put right what it changed.
 
 References: M. Hintermüller, K. Ito, K. Kunisch, The primal-dual active set strategy as a semismooth
 Newton method, SIAM J. Optim. 13 (2003), 865–888; A. El-Bakry, R. Tapia, Y. Zhang, A study of
