@@ -121,7 +121,8 @@ class BlockInteriorPoint(Solver):
         block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
         beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
         face = beta.copy(), block.problem.free(beta)
-        found, least = face_optimum(block, face, EXACT * self.tol, scale)
+        with one_blas_thread():
+            found, least = face_optimum(block, face, EXACT * self.tol, scale)
         if least > EXACT * self.tol or block.objective(found) > highest_objective(block, beta):
             return False
         better = state.beta.copy()
