@@ -21,6 +21,7 @@ where β is a million, as far as a gradient can be known. The dual rises with ev
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import isqrt
@@ -30,12 +31,13 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
 from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
-from maxmargin.solvers.dual.newton_system import rank_of
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.dual.newton_system import MANY, is_low
+from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
@@ -46,9 +48,7 @@ SURE = 0.3  # of the shrinking of a multiplier: if the distance shrinks to less,
 PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
-COARSE = 0.03  # of the smallest D: how far off K may be in a Newton system
-SMOOTH = 0.1  # of all rows: rank of a quarter of them up to which the first block has all; their
-# rank is up to half as large again, and worth using (newton_system.LOW)
+COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
@@ -87,7 +87,8 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        most = p.size if is_smooth(state) else self.size(state)
+        smooth = is_smooth(state)
+        most = p.size if smooth else self.size(state)
         while True:
             W, outside = working_set(state, most, FREE, rng)
             W = W[p.lower[W] < p.upper[W]]
@@ -95,7 +96,8 @@ class BlockInteriorPoint(Solver):
             before, exact = state.beta[W], EXACT * self.tol
             highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
-                beta = yield from counted(state, optimum(block, before.copy(), aim, rest))
+                work = optimum(block, before.copy(), aim, rest)
+                beta = yield from counted(state, work, alone=smooth or len(block.K) < MANY)
                 moved = beta != before
                 if moved.any() and block.objective(beta) <= highest:
                     break
@@ -106,30 +108,28 @@ class BlockInteriorPoint(Solver):
                 state.refresh()
                 state.exact = True
             yield
-            most = self.size(state)
+            most, smooth = self.size(state), False
 
-    def tries_face(self, state: DualState, *, exactly: bool) -> bool:
+    def tries_face(self, state: DualState) -> bool:
         """Whether the present free variables are right but for a few: then they are solved for.
 
-        Exactly: with gradients in float64 alone. At C = 10⁶ float32 sums have another optimum.
+        With gradients in float64: at C = 10⁶ float32 sums have another optimum.
         """
-        if exactly:
-            state.refresh()
+        state.refresh()
         W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
         W = W[state.problem.lower[W] < state.problem.upper[W]]
         block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
         beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
         face = beta.copy(), block.problem.free(beta)
-        found, least = face_optimum(block, face, EXACT * self.tol, scale)
+        with one_blas_thread():
+            found, least = face_optimum(block, face, EXACT * self.tol, scale)
         if least > EXACT * self.tol or block.objective(found) > highest_objective(block, beta):
             return False
-        moved, before, state.dtype = found != beta, state.dtype, np.float64
-        state.move_to(W[moved], found[moved], "face")
-        state.dtype = before
-        if exactly:
-            state.refresh()
-            state.exact = True
-        return True
+        better = state.beta.copy()
+        better[W] = found
+        state.settle(better, exact_gradient(state.problem, state.gram, better), "face")
+        state.exact = True
+        return not np.array_equal(found, beta)
 
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
@@ -154,15 +154,19 @@ def is_smooth(state: DualState) -> bool:
     if gram.n > most_rows(gram) or gram.n < 1000:
         return False
     coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
-    return rank_of(gram.square(rows), coarse) <= SMOOTH * gram.n
+    return is_low(gram.square(rows), coarse)
 
 
-def counted(state: DualState, work: Work[Floats]) -> Work[Floats]:
-    """The same; its iterations count as steps when it is done, or no more are allowed."""
+def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats]:
+    """The same; its iterations count as steps when it is done, or no more are allowed.
+
+    `alone`: with one thread of BLAS, where two would wait for each other longer than they work.
+    """
     count = 0
     try:
         while True:
-            next(work)
+            with one_blas_thread() if alone else nullcontext():
+                next(work)
             count += 1
             if state.steps + count >= state.most_steps:
                 raise LimitReached

@@ -81,9 +81,7 @@ class BlockSMO(Solver):
             yield pause
             forecast.note(state)
             if forecast.trusts_face(finish, state):
-                for exactly in (False, True):
-                    if not finish.tries_face(state, exactly=exactly):
-                        break
+                while finish.tries_face(state):
                     yield
             if forecast.prefers(finish, state):
                 state.method = "second order"

@@ -6,10 +6,10 @@ With F the free variables and all others at their bounds, β_F solves
 
 one Cholesky factorisation of K_FF. A variable of F that would leave its box goes to the bound and
 out of F; once none does, a variable at a bound whose gradient has the wrong sign comes into F: the
-primal–dual active-set method. It ends with the optimum to the last digits if F was right but for a
-few, and is given up if it was not. K_FF may be singular (duplicate rows, both copies of a
-regressor's row, rounding): a multiple of I as small as rounding is added, and the steps that follow
-put right what it changed.
+primal–dual active-set method, with one factor for many F. It ends with the optimum to the last
+digits if F was right but for a few, and is given up if it was not. K_FF may be singular (duplicate
+rows, both copies of a regressor's row, rounding): a multiple of I as small as rounding is added,
+and the steps that follow put right what it changed.
 
 References: M. Hintermüller, K. Ito, K. Kunisch, The primal-dual active set strategy as a semismooth
 Newton method, SIAM J. Optim. 13 (2003), 865–888; A. El-Bakry, R. Tapia, Y. Zhang, A study of
@@ -19,13 +19,16 @@ indicators for identifying zero variables in interior-point methods, SIAM Review
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.blas import dgemm, dtrsm
+from scipy.linalg.lapack import dgesv, dpotrf
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.solvers.dual.interior_block import Block, Point, harmless
 
-FACES = 10  # most that are tried
+FACES = 30  # most that are tried
 FEW = 0.1  # of the free variables: if more than that were wrong, F was a guess
+MANY = 0.1  # of the variables that L is of: if more have changed sides, another L is cheaper
+NOTHING = 1e-14  # of the sums' coefficients: what rounding leaves of them
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what is added to the diagonal
 
 
@@ -56,65 +59,123 @@ def face_optimum(
 ) -> tuple[Floats, float]:
     """β of the block if the face is right but for a few, and the larger of violation, gap/scale."""
     p, (beta, free) = block.problem, face
-    slight = harmless(p, tol, scale)
-    few = 4 + FEW * np.count_nonzero(free)
-    best, least, last = p.feasible(beta), np.inf, np.inf
+    slight, system = harmless(p, tol, scale), FaceSystem(block)
+    best, least = p.feasible(beta), np.inf
     for _ in range(FACES):
-        F = np.flatnonzero(free)
-        beta[F] += face_step(block, F, beta)
+        few = 4 + FEW * np.count_nonzero(free)
+        beta = beta + system.step(free, beta)
         outside = (beta < p.lower) | (beta > p.upper)
-        beta = np.clip(beta, p.lower, p.upper)
         if np.count_nonzero(outside) > few:
             break
+        if outside.any():
+            beta, free = np.clip(beta, p.lower, p.upper), free & ~outside
+            continue
         repaired = p.feasible(beta)
         gradient = block.gradient(repaired)
-        distance = block.distance(repaired, gradient, scale)
-        if distance < least:
-            best, least = repaired, distance
-        if least <= tol or not (outside.any() or distance < last):
+        distance, last = block.distance(repaired, gradient, scale), least
+        if distance >= last:
             break
+        best, least = repaired, distance
         force = gradient + (p.offsets(repaired, gradient)[p.group] if p.n_groups else 0.0)
         wrong = ((beta < p.upper) & (force < -slight)) | ((beta > p.lower) & (force > slight))
-        if outside.any():
-            free &= ~outside
-        elif np.count_nonzero(wrong & ~free) <= few:
-            free, last = free | wrong, distance
-        else:
+        if least <= tol or np.count_nonzero(wrong & ~free) > few:
             break
+        free = free | wrong
     return best, least
 
 
-def face_step(block: Block, F: Numbers, beta: Floats) -> Floats:
-    """δ.
+class FaceSystem:
+    """K_FF δ + Aᵀ b = −G_F, A δ = what the sums lack: for one set F after another.
 
     Where Aδ is given, adding a multiple of AᵀA to K changes nothing but the right-hand side; but
     then K_FF is singular only if a variable can be replaced by others without changing a sum.
+
+    Cholesky's L is of an F that was, H = K_FF + sAᵀA. A variable j that left F has the condition
+    δ_j = 0, with a multiplier; one that joined it is an unknown more, with an equation. With z
+    these unknowns, and b,
+
+        H δ + U z = r,    Uᵀδ + S z = c,    so   (S − YᵀY) z = c − YᵀL⁻¹r   with Y = L⁻¹U:
+
+    a column of Y for each. Once there are many, F is factorised again.
     """
-    if not len(F):
-        return np.zeros(0)
-    rows, A = block.rows[F], block.members()
-    K, slope, missing = block.K[np.ix_(rows, rows)], block.gradient(beta)[F], None
-    if not len(A):
-        direct: Floats = -dpotrs(cholesky(K), slope, lower=1)[0]
-        return direct
-    missing, A = block.problem.sums - A @ beta, A[:, F]
-    shift = float(np.diagonal(K).mean())
-    K += shift * (A.T @ A)
-    right = np.column_stack([shift * (A.T @ missing) - slope, A.T])
-    solved = dpotrs(cholesky(K), right, lower=1)[0]
-    step, columns = solved[:, 0], solved[:, 1:]
-    lacking = np.linalg.lstsq(A @ columns, A @ step - missing, rcond=None)[0]
-    repaired: Floats = step - columns @ lacking
-    return repaired
+
+    def __init__(self, block: Block) -> None:
+        self.block, self.A = block, block.members()
+        self.diagonal = np.diagonal(block.K)[block.rows]
+        self.shift = float(self.diagonal.mean()) if len(self.A) else 0.0
+        self.base: Mask = np.zeros(block.problem.size, bool)
+        self.known: Mask = np.zeros(0, bool)
+
+    def matrix(self, some: Numbers, others: Numbers) -> Floats:
+        """EKEᵀ + sAᵀA of these variables."""
+        rows, A = self.block.rows, self.A
+        K: Floats = self.block.K[np.ix_(rows[some], rows[others])]
+        if len(A):
+            K += self.shift * (A[:, some].T @ A[:, others])
+        return K
+
+    def factorise(self, free: Mask) -> None:
+        """L of F, and the columns of Y that belong to b."""
+        self.base, self.F = free.copy(), np.flatnonzero(free)
+        self.L, self.jitter = cholesky(self.matrix(self.F, self.F))
+        self.known = np.zeros(len(free), bool)
+        self.place = np.zeros(len(free), int)
+        self.Y = self.forward(self.A[:, self.F].T)
+
+    def forward(self, U: Floats) -> Floats:
+        """L⁻¹U."""
+        solved: Floats = dtrsm(1.0, self.L, U, lower=1) if U.size else np.zeros(U.shape)
+        return solved
+
+    def border(self, changed: Numbers) -> Floats:
+        """The columns of Y of variables that left F or joined it, then those of b."""
+        new = changed[~self.known[changed]]
+        left, joined = new[self.base[new]], new[~self.base[new]]
+        U = np.zeros((len(self.F), len(new)), order="F")
+        U[np.searchsorted(self.F, left), np.arange(len(left))] = 1.0
+        U[:, len(left) :] = self.matrix(self.F, joined)
+        self.known[new] = True
+        self.place[left] = self.Y.shape[1] + np.arange(len(left))
+        self.place[joined] = self.Y.shape[1] + len(left) + np.arange(len(joined))
+        self.Y = np.asfortranarray(np.hstack([self.Y, self.forward(U)]))
+        return self.Y[:, np.r_[self.place[changed], : len(self.A)]]
+
+    def step(self, free: Mask, beta: Floats) -> Floats:
+        """δ of all variables: 0 where they are not free."""
+        delta = np.zeros(len(beta))
+        if not free.any():
+            return delta
+        changed = np.flatnonzero(free != self.base)
+        if not len(self.known) or len(changed) > MANY * np.count_nonzero(self.base):
+            self.factorise(free)
+            changed = changed[:0]
+        F, A, k = self.F, self.A, len(changed)
+        missing = self.block.problem.sums - A @ beta
+        right = self.shift * (A.T @ missing) - self.block.gradient(beta)
+        Y, joined = self.border(changed), np.flatnonzero(~self.base[changed])
+        S = np.zeros((Y.shape[1], Y.shape[1]))
+        new = changed[joined]
+        S[np.ix_(joined, joined)] = self.matrix(new, new) + self.jitter * np.eye(len(new))
+        S[k:, joined] = A[:, new]
+        S[joined, k:] = A[:, new].T
+        S[range(k, len(S)), range(k, len(S))] = -NOTHING / (self.shift or 1.0)  # if no b counts
+        half = self.forward(right[F, None])
+        c = np.r_[np.where(self.base[changed], 0.0, right[changed]), missing]
+        if len(c):
+            c = dgesv(S - dgemm(1.0, Y, Y, trans_a=1), c - dgemm(1.0, Y, half, trans_a=1)[:, 0])[2]
+            half = half - dgemm(1.0, Y, c[:, None])
+        delta[F] = dtrsm(1.0, self.L, half, lower=1, trans_a=1)[:, 0]
+        delta[changed] = np.where(self.base[changed], 0.0, c[:k])
+        return delta
 
 
-def cholesky(K: Floats) -> Floats:
-    """L of K + εI in the lower triangle of K's transpose, ε as small as lets it succeed."""
+def cholesky(K: Floats) -> tuple[Floats, float]:
+    """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed."""
     diagonal, factor, failed = np.diagonal(K).copy(), K, 1
     jitter = ROUNDING * len(K) * (float(diagonal.max()) or 1.0)
     while failed and jitter < np.inf:
-        A = K.copy()
+        A, added = K.copy(), jitter
         np.einsum("ii->i", A)[:] = diagonal + jitter
         factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
         jitter *= 10
-    return factor
+    return factor, added

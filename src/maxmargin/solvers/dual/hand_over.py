@@ -22,7 +22,6 @@ from math import prod
 import numpy as np
 
 from maxmargin.solvers.dual.block_interior_point import (
-    NEAR,
     BlockInteriorPoint,
     possibly_free,
 )
@@ -34,7 +33,8 @@ ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than 
 # that crawls is to be left early
 FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m²
 ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
-TRIAL = 10  # factorisations over the free variables that SMO's work is worth between two trials
+TRIAL = 4  # factorisations over the free variables that it takes to solve for them, about
+AGAIN = 1.5  # times SMO's work at the last trial, before the next
 SETTLED = 0.1  # of the free variables: if fewer come and go in a block
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
 PART = 0.1  # of the work of the second-order method that SMO does at least; more in its first ten
@@ -92,12 +92,13 @@ class Forecast:
 
     def trusts_face(self, finish: BlockInteriorPoint, state: DualState) -> bool:
         """Whether the free variables have settled, and to solve for them is little work by now."""
-        if state.measured.relative_gap > NEAR or len(self.done) < 3:
-            return False
         before, self.free = self.free, state.problem.free(state.beta)
+        if len(self.done) < 3 or len(before) < len(self.free):
+            return False
         count, rows = np.count_nonzero(self.free), min(finish.size(state), state.gram.n)
-        work = TRIAL * (count**3 / 6 + 5 * self.entry * rows**2)
-        if self.done[-1] - self.tried < work or self.left < work or len(before) < len(self.free):
+        entries = rows**2 + state.gram.n * np.count_nonzero(state.beta)
+        work = TRIAL * count**3 / 6 + 2 * self.entry * entries
+        if self.done[-1] < max(work, AGAIN * self.tried) or self.left < work:
             return False
         settled = np.count_nonzero(before != self.free) <= SETTLED * count
         self.tried = self.done[-1] if settled else self.tried

@@ -7,7 +7,8 @@ groups. With W = EᵀD⁻¹E all comes down to systems of K + W⁻¹, a matrix o
 variables they have. There are three ways to solve them, the first that works:
 
     low rank   of a smooth kernel K = LLᵀ but for less than matters beside W⁻¹, L by Cholesky's
-               method with pivots; then LᵀWL + I is factorised, a matrix over the columns of L
+               method with pivots; then LᵀWL + I is factorised, a matrix over the columns of L:
+               few where W⁻¹ is large, and more as it shrinks
     float32    of many rows: Cholesky's factor in half the precision, three times as fast, makes
                conjugate gradients converge in a few steps; until some W⁻¹ are too small for it
     float64    Cholesky's factor
@@ -26,7 +27,9 @@ from scipy.linalg.lapack import dpstrf
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.lapack import factorise
 
-LOW = 0.15  # of the rows: a rank worth using
+LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
+QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
+# california has 0.21 (C = 10⁶, γ = .1: 15 s by blocks, 5 by low rank), covtype 0.23 (5 s and 20)
 FEW = 1000  # rows: with fewer a low rank is not worth the trouble
 MANY = 2500  # rows: with fewer float32 is not
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
@@ -52,7 +55,8 @@ class NewtonSystem:
         self.shared = not np.array_equal(rows, np.arange(len(K)))
         self.diagonal = np.diagonal(K).copy()
         self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
-        self.L = low_rank_factor(K, coarse)
+        self.whole = low_rank_factor(K, coarse)
+        self.L: Floats | None = None
         self.single = len(K) >= MANY
         self.space: Entries = np.empty(0)
 
@@ -63,11 +67,10 @@ class NewtonSystem:
         if self.shared:  # the variable of each row that gives way most
             order = np.lexsort((self.give, self.rows))
             self.leader = order[np.r_[np.flatnonzero(np.diff(self.rows[order])), len(order) - 1]]
-        if self.L is not None and 1 / self.weight.max() <= self.coarse:
-            self.L = None
+        self.L = self._columns_that_matter()
         if self.L is not None:
             scaled = np.sqrt(self.weight)[:, None] * self.L
-            square = dsyrk(1.0, scaled.T, lower=1)
+            square = dsyrk(1.0, scaled, trans=1, lower=1)
             np.einsum("ii->i", square)[:] += 1.0
             factorise(square)
             self.factor = square
@@ -77,6 +80,18 @@ class NewtonSystem:
                 self._factorise_in_double()
         self.columns = [self._solve(a) for a in self.A]
         self.schur = np.array([[a @ column for column in self.columns] for a in self.A])
+
+    def _columns_that_matter(self) -> Floats | None:
+        """Of L: without the others K is off by no more than the smallest W⁻¹, as LLᵀ has to be.
+
+        The first steps need a tenth of the columns that the last ones do.
+        """
+        smallest = 1 / float(self.weight.max())
+        if self.whole is None or smallest <= self.coarse:
+            self.whole = None
+            return None
+        L, pivots = self.whole
+        return L[:, : max(1, int(np.searchsorted(-pivots, -smallest)))]
 
     def _room(self, kind: type) -> Entries:
         if self.space.dtype != kind or not self.space.size:
@@ -114,8 +129,8 @@ class NewtonSystem:
             self._factorise_in_double()
         if self.L is None:
             return solve_factored(self.factor, q)
-        t = solve_factored(self.factor, dgemv(1.0, self.L.T, self.weight * q))
-        solved: Floats = self.weight * (q - dgemv(1.0, self.L.T, t, trans=1))
+        t = solve_factored(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
+        solved: Floats = self.weight * (q - dgemv(1.0, self.L, t))
         return solved
 
     def _conjugate_gradients(self, q: Floats) -> Floats | None:
@@ -163,26 +178,28 @@ class NewtonSystem:
         return x, b
 
 
-def low_rank_factor(K: Floats, coarse: float) -> Floats | None:
+def low_rank_factor(K: Floats, coarse: float) -> tuple[Floats, Floats] | None:
     """L with K ≈ LLᵀ, no diagonal entry off by more than `coarse`; None if its rank is not low.
 
+    And its pivots: by these diagonal entries are off, at most, without this column and those after.
     Cholesky's factorisation with pivots. A quarter of the rows tells at little cost whether it is
     worth while.
     """
     n = len(K)
-    if not coarse or n < FEW or rank_of(K[::4, ::4], coarse) > 0.2 * n:
+    if not coarse or n < FEW or not is_low(K[::4, ::4], coarse):
         return None
     factor, pivots, rank, _ = dpstrf(K.copy().T, tol=coarse, lower=1, overwrite_a=1)
     if rank > LOW * n:
         return None
-    L = np.empty((n, rank))
+    L = np.empty((n, rank), order="F")
     L[pivots - 1] = np.tril(factor[:, :rank])
-    return L
+    return L, np.diagonal(factor)[:rank] ** 2
 
 
-def rank_of(K: Floats, coarse: float) -> int:
-    """Of the L with K ≈ LLᵀ, no diagonal entry off by more than `coarse`."""
-    return int(dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2])
+def is_low(K: Floats, coarse: float) -> bool:
+    """Whether the rank of four times as many rows may be worth using."""
+    rank = dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2]
+    return bool(rank <= QUARTER * 4 * len(K))
 
 
 def product(K: Floats, x: Floats) -> Floats:
