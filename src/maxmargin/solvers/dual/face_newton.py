@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg.blas import dgemm, dtrsm
-from scipy.linalg.lapack import dgesv, dpotrf
+from scipy.linalg.lapack import dgesv
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
+from maxmargin.hardware.lapack import factorise
 from maxmargin.solvers.dual.interior_block import Block, Point, harmless
 
 FACES = 30  # most that are tried
@@ -171,11 +172,11 @@ class FaceSystem:
 
 def cholesky(K: Floats) -> tuple[Floats, float]:
     """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed."""
-    diagonal, factor, failed = np.diagonal(K).copy(), K, 1
+    diagonal, done = np.diagonal(K).copy(), False
     jitter = ROUNDING * len(K) * (float(diagonal.max()) or 1.0)
-    while failed and jitter < np.inf:
+    while not done and jitter < np.inf:
         A, added = K.copy(), jitter
         np.einsum("ii->i", A)[:] = diagonal + jitter
-        factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+        done = factorise(A.T)
         jitter *= 10
-    return factor, added
+    return A.T, added
