@@ -17,6 +17,7 @@ from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
 from maxmargin.solvers.dual import face_newton, newton_system
 from maxmargin.solvers.dual.face_newton import FaceSystem
+from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.interior_block import Block
 from maxmargin.solvers.dual.newton_system import NewtonSystem
 from maxmargin.solvers.dual.state import DualState, exact_gradient
@@ -86,6 +87,20 @@ def test_smo_is_not_left_in_its_first_blocks():
         c_svc(y, 10.0), Gram(RBF(0.1), X), observe=lambda now: words.append(now.method)
     )
     assert set(words) == {""}
+
+
+@pytest.mark.parametrize("violate", [False, True])
+def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
+    """None changed in the last block, and SMO has much left: only violators speak against."""
+    problem, gram = hard(n=300, C=1e4)
+    state = DualState(problem, gram, BlockInteriorPoint(tol=TOL).solve(problem, gram).beta)
+    free = problem.free(state.beta)
+    if violate:  # a gradient as if all at a bound should move
+        state.gradient[~free] += np.where(state.beta[~free] >= problem.upper[~free], 5.0, -5.0)
+    forecast = Forecast(state, TOL)
+    forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
+    forecast.free = free
+    assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state) is not violate
 
 
 def test_the_clock_decides_nothing(monkeypatch):
