@@ -276,9 +276,12 @@ def test_features_are_computed_on_the_workers_and_again_if_one_is_killed(client,
 
 
 def killing(client, calls):
-    """A thread that kills all workers after some calls of `deadly`, and their process ids."""
+    """A thread that kills all workers after some calls of `deadly`, and their process ids.
+
+    Dask does not start a worker again that was killed while it started: one may be all there are.
+    """
     calls.touch()
-    client.wait_for_workers(2, timeout=LIMIT)
+    client.wait_for_workers(1, timeout=LIMIT)
     processes = list(client.run(os.getpid).values())
 
     def kill():
@@ -320,7 +323,7 @@ def test_all_workers_gone_and_come_back(client, local, tmp_path):
     labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
     clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
     killer.join(LIMIT)
-    client.wait_for_workers(2, timeout=LIMIT)
+    client.wait_for_workers(1, timeout=LIMIT)
     assert not {*processes} & {*client.run(os.getpid).values()}
     np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
 
