@@ -15,9 +15,8 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
-from maxmargin.solvers.dual import face_newton, newton_system
+from maxmargin.solvers.dual import face_newton, hand_over, newton_system
 from maxmargin.solvers.dual.face_newton import FaceSystem
-from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.interior_block import Block
 from maxmargin.solvers.dual.newton_system import NewtonSystem
 from maxmargin.solvers.dual.state import DualState, exact_gradient
@@ -89,6 +88,23 @@ def test_smo_is_not_left_in_its_first_blocks():
     assert set(words) == {""}
 
 
+def test_smo_is_not_left_while_it_collects_support_vectors(monkeypatch):
+    """With C this small all rows are at a bound in the end, a thousand more after each block."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10_000, 40))
+    y = np.sign(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(X)))
+    problem, gram = c_svc(y, 0.01), Gram(RBF(1 / 40), X)
+
+    def methods():
+        words = []
+        BlockSMO().solve(problem, gram, observe=lambda now: words.append(now.method))
+        return {*words}
+
+    assert methods() == {""}
+    monkeypatch.setattr(hand_over, "GROWING", np.inf)
+    assert methods() == {"", "second order"}
+
+
 @pytest.mark.parametrize("violate", [False, True])
 def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
     """None changed in the last block, and SMO has much left: only violators speak against."""
@@ -97,7 +113,7 @@ def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
     free = problem.free(state.beta)
     if violate:  # a gradient as if all at a bound should move
         state.gradient[~free] += np.where(state.beta[~free] >= problem.upper[~free], 5.0, -5.0)
-    forecast = Forecast(state, TOL)
+    forecast = hand_over.Forecast(state, TOL)
     forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
     forecast.free = free
     assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state) is not violate

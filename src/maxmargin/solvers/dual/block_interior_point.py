@@ -36,7 +36,7 @@ from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
 from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
-from maxmargin.solvers.dual.newton_system import MANY, is_low
+from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
@@ -49,6 +49,8 @@ PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
+ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
+MORE = 1.5  # times the rank of a quarter of the rows: that of all (covtype: 1.25 to 1.6)
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
@@ -87,7 +89,7 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        smooth = is_smooth(state)
+        smooth = self.is_smooth(state)
         most = p.size if smooth else self.size(state)
         while True:
             W, outside = working_set(state, most, FREE, rng)
@@ -136,6 +138,21 @@ class BlockInteriorPoint(Solver):
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
         return min(max(self.smallest, size), most_rows(state.gram), state.problem.size)
 
+    def is_smooth(self, state: DualState) -> bool:
+        """Whether a block of all variables has Newton systems of low rank, and less to do.
+
+        All n rows have up to MORE times the rank r of a quarter of them: n r² for a system, where
+        the blocks take m³/3 each.
+        """
+        p, gram, rows = state.problem, state.gram, np.arange(0, state.gram.n, 4)
+        if gram.n > most_rows(gram) or gram.n < 1000:
+            return False
+        coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
+        rank = rank_of(gram.square(rows), coarse)
+        m = self.size(state)
+        blocks = 1 + ROUNDS * len(possibly_free(p, state.beta, state.gradient, -self.tol)) / m
+        return rank <= QUARTER * gram.n and gram.n * (MORE * rank) ** 2 <= blocks * m**3 / 3
+
 
 def highest_objective(block: Block, beta: Floats) -> float:
     """The objective of β, and what rounding may add to it."""
@@ -146,15 +163,6 @@ def highest_objective(block: Block, beta: Floats) -> float:
 def most_rows(gram: Gram) -> int:
     """Of a block."""
     return max(2, isqrt(gram.budget // 24))
-
-
-def is_smooth(state: DualState) -> bool:
-    """Whether a block of all variables has Newton systems of low rank."""
-    p, gram, rows = state.problem, state.gram, np.arange(0, state.gram.n, 4)
-    if gram.n > most_rows(gram) or gram.n < 1000:
-        return False
-    coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
-    return is_low(gram.square(rows), coarse)
 
 
 def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats]:

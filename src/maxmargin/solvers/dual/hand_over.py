@@ -22,6 +22,7 @@ from math import prod
 import numpy as np
 
 from maxmargin.solvers.dual.block_interior_point import (
+    ROUNDS,
     BlockInteriorPoint,
     possibly_free,
 )
@@ -32,7 +33,6 @@ STEP = 15  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
 FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m²
-ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 TRIAL = 4  # factorisations over the free variables that it takes to solve for them, about
 AGAIN = 1.5  # times SMO's work at the last trial, before the next
 SETTLED = 0.1  # of the free variables: if fewer come and go in a block, or violate KKT at a bound
@@ -40,6 +40,10 @@ SETTLED = 0.1  # of the free variables: if fewer come and go in a block, or viol
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
 PART = 0.1  # of the work of the second-order method that SMO does at least; more in its first ten
 # blocks, from which little can be told (cover_adbench, C = 100: 0.3 s by SMO alone, 1.8 s by both)
+GROWING = (
+    1.05  # times the support vectors before a block (narrow, 10,000 rows, C = .01: 0.3 s by SMO
+)
+# alone, where nine blocks of 1,024 found a thousand each and a forecast 3 s)
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
 
@@ -53,7 +57,7 @@ class Forecast:
         self.entry = ENTRY + COLUMN * columns
         self.done, self.far = [0.0], [np.inf]
         self.tried, self.free, self.sharpened = 0.0, np.empty(0, bool), False
-        self.farthest = 0.0
+        self.farthest, self.support = 0.0, [0]
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
@@ -64,6 +68,7 @@ class Forecast:
         both = np.array([values.violation, values.relative_gap]) / self.tol
         self.far.append(min(self.far[-1], float(np.log(np.clip(both, 1.0, FARTHEST)).sum())))
         self.farthest = max(self.farthest, self.far[-1])
+        self.support.append(int(np.count_nonzero(state.beta)))
 
     @property
     def left(self) -> float:
@@ -76,11 +81,16 @@ class Forecast:
         return float(work * self.far[-1] / fall) if fall > 0 else np.inf
 
     def prefers(self, finish: BlockInteriorPoint, state: DualState) -> bool:
-        """Whether the second-order method is predicted to be faster from here on."""
+        """Whether the second-order method is predicted to be faster from here on.
+
+        Nothing is predicted while blocks bring in new support vectors: the end comes with the last.
+        """
         if len(self.done) < 3:
             return False
         if state.idle >= STALLED:
             return True
+        if self.support[-1] > GROWING * self.support[-2]:
+            return False
         m, n = finish.size(state), state.gram.n
         block, part = self.work(min(m, n), n), max(PART, 1 / len(self.done))
         if self.done[-1] <= part * block:

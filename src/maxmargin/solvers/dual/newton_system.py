@@ -198,8 +198,12 @@ def low_rank_factor(K: Floats, coarse: float) -> tuple[Floats, Floats] | None:
 
 def is_low(K: Floats, coarse: float) -> bool:
     """Whether the rank of four times as many rows may be worth using."""
-    rank = dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2]
-    return bool(rank <= QUARTER * 4 * len(K))
+    return rank_of(K, coarse) <= QUARTER * 4 * len(K)
+
+
+def rank_of(K: Floats, coarse: float) -> int:
+    """The columns of a factor that gives K but for `coarse`."""
+    return int(dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2])
 
 
 def product(K: Floats, x: Floats) -> Floats:
