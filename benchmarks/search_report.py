@@ -104,5 +104,5 @@ def figure(lines: Lines):
     axes.invert_yaxis()
     axes.set_xlabel("seconds")
     axes.grid(axis="x", alpha=0.3)
-    axes.legend()
+    drawing.legend(loc="outside upper center", ncols=3)
     return drawing

@@ -13,6 +13,7 @@ from numba import njit
 
 from maxmargin.gram import dense_tile
 from maxmargin.hardware.simd import LANES, UNIT, exp2
+from maxmargin.hardware.symmetric import mirrored
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 
 GAMMA, OFFSET = 0.3, 0.5
@@ -57,7 +58,7 @@ def test_entries_and_weighted_sums_are_those_of_the_formula(kernel, dtype, n, m,
     np.testing.assert_allclose(out, K, rtol=0, atol=TOLERANCE[dtype] * size)
 
     square, right = np.full((n, n), np.nan, dtype), dense_tile.expand(X, form, dtype)
-    dense_tile.mirrored(dense_tile.block(panels, right, form, square, half=True), 1)
+    mirrored(dense_tile.block(panels, right, form, square, half=True), 1)
     K_XX = exact(kernel, X, X)
     np.testing.assert_allclose(square, K_XX, rtol=0, atol=TOLERANCE[dtype] * (1 + K_XX.max()))
     np.testing.assert_array_equal(square, square.T)

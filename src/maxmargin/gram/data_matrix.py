@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from maxmargin.hardware.arrays import Data, Entries, Floats, Index, Numbers, Reals
 from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.symmetric import mirrored
 
 # Rows that `scatter` copies in float64 at a time: fewer keep BLAS less busy, more leave the cache
 # (50,000 × 40 on one thread: 8 ms, but 16 with blocks of 128 and 18 with all rows at once).
@@ -108,7 +109,7 @@ class DataMatrix:
             _add_products(*self.parts, weights, products)
             if centre.any():
                 products -= float(weights.sum()) * np.outer(centre, centre)
-            _mirror(products)
+            mirrored(products)
             return products
         some = np.flatnonzero(weights)
         for start in range(0, len(some), BLOCK):
@@ -223,14 +224,6 @@ def _add_products(
             line = products[np.uint64(indices[a])]
             for b in range(start, a + np.uint64(1)):
                 line[np.uint64(indices[b])] += value * data[b]
-
-
-@compiled()
-def _mirror(products: Floats) -> None:
-    """Copy the lower triangle to the upper one."""
-    for i in range(len(products)):
-        for j in range(i):
-            products[j, i] = products[i, j]
 
 
 @compiled()

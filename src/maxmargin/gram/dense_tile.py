@@ -32,7 +32,6 @@ from maxmargin.kernels.form import Form, apply, multiply_by
 
 # All three keep data in a cache; docs/speed.md, "Constants", has the times with other values.
 BLOCK = 24  # rows of Z whose entries with a panel, t and f(t), are in the first-level cache
-STRIP = 32  # rows and columns of the squares that are mirrored in the first-level cache
 CACHE = 1 << 18  # bytes of right rows, or of panels, in the second-level cache
 
 
@@ -120,13 +119,6 @@ def block(
         fill(panels, rows, form.power, factor, half, adds, start, stop, *space(panels), out)
 
     run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
-    return out
-
-
-def mirrored(out: Entries, threads: int) -> Entries:
-    """The entries below the diagonal copied to those above it."""
-    strips = -(-len(out) // STRIP)
-    run_split(partial(mirror, out), strips, out.size, threads)
     return out
 
 
@@ -260,14 +252,3 @@ def add_entries(out: Entries, j: int, i: int, lanes: int, y: Reals) -> None:
     for r in range(min(BLOCK, out.shape[0] - j)):
         for l in range(min(lanes, out.shape[1] - i)):
             y[r * lanes + l] += out[j + r, i + l]
-
-
-@compiled()
-def mirror(out: Entries, start: int, stop: int) -> None:
-    """out[i, j] = out[j, i] for i < j and the i in the strips start ≤ s < stop."""
-    n = len(out)
-    for top in range(start * STRIP, min(stop * STRIP, n), STRIP):
-        for left in range(top, n, STRIP):
-            for i in range(top, min(top + STRIP, n)):
-                for j in range(max(left, i + 1), min(left + STRIP, n)):
-                    out[i, j] = out[j, i]

@@ -20,6 +20,7 @@ from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
+from maxmargin.hardware.symmetric import mirrored
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, is_far, moved
 
@@ -101,7 +102,7 @@ class Layout(ABC):
         """`block` of rows with themselves: one half is computed, the other is its mirror image."""
         for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
             self.tile.block(left, rows, form, out, threads, half=True, add=k > 0)
-        return dense_tile.mirrored(out, threads)
+        return mirrored(out, threads)
 
     def dot(self, left: Any, right: tuple[Any, ...], coef: Floats, threads: int) -> Floats:
         """Σ_j coef_j k(x_i, z_j) for every packed x_i, in float64."""

@@ -15,12 +15,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numba
 from numba import njit
-from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -32,10 +32,10 @@ try:
     OURS = {**PLAIN, **pipeline.LESS, "pipeline_class": pipeline.OnceCompiler}
     INNER = {**OURS, "no_cpython_wrapper": True, "pipeline_class": pipeline.InnerCompiler}
     SMALL = {**INNER, "pipeline_class": pipeline.SmallCompiler}
-    ON_DISK: Any = pipeline.OnDisk
+    keep_on_disk: Callable[[Any], None] = pipeline.keep_on_disk
 except (ImportError, AttributeError) as missing:
     OURS = INNER = SMALL = PLAIN
-    ON_DISK = FunctionCache
+    keep_on_disk = methodcaller("enable_caching")
     warnings.warn(
         f"numba {numba.__version__} is not one that maxmargin knows ({missing}): its functions are "
         "compiled by numba as it is, which takes longer. Versions that it knows: 0.68",
@@ -57,24 +57,23 @@ def compiled(**options: object) -> Decorator:
     def decorator(function: Function) -> Function:
         made: Function = njit(**options)(function)
         try:
-            keep_on_disk(made)
+            cache(made)
         except (RuntimeError, OSError):
             warn_of_no_cache()
+            made = njit(**options)(function)
         return made
 
     return decorator
 
 
-def keep_on_disk(function: Any) -> None:
+def cache(function: Any) -> None:
     """Keep the compiled function where numba finds a place, in a directory that is there.
 
     For a package in a zip numba does not make it.
     """
-    if not hasattr(function, "py_func"):  # NUMBA_DISABLE_JIT
-        return
-    cache = ON_DISK(function.py_func)
-    Path(cache.cache_path).mkdir(parents=True, exist_ok=True)
-    function._cache = cache
+    if hasattr(function, "py_func"):  # not where the JIT is off
+        keep_on_disk(function)
+        Path(function.stats.cache_path).mkdir(parents=True, exist_ok=True)
 
 
 @lru_cache(maxsize=1)  # once

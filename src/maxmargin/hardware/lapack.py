@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries
-from maxmargin.hardware.jit import compiled
-
-SQUARE = 32  # rows and columns: two squares of float64 fit into the fastest cache
+from maxmargin.hardware.symmetric import mirrored
 
 
 def factorise(A: Entries) -> bool:
@@ -46,17 +44,7 @@ def invert(L: Entries) -> None:
     [[0.3125, -0.125], [-0.125, 0.25]]
     """
     _call("potri", L)
-    mirror(L.T)
-
-
-@compiled()
-def mirror(A: Entries) -> None:
-    """Make A symmetric: what is above its diagonal is copied below it, a square at a time."""
-    for top in range(0, len(A), SQUARE):
-        for left in range(0, top + 1, SQUARE):
-            for i in range(top, min(top + SQUARE, len(A))):
-                for j in range(left, min(left + SQUARE, i)):
-                    A[i, j] = A[j, i]
+    mirrored(L)
 
 
 def _call(name: str, A: Entries) -> int:

@@ -71,6 +71,11 @@ class OnDisk(FunctionCache):
             return self._load_overload(sig, target_context)
 
 
+def keep_on_disk(dispatcher: Any) -> None:
+    """As `dispatcher.enable_caching`, with `OnDisk`."""
+    dispatcher._cache = OnDisk(dispatcher.py_func)
+
+
 class OptimisedOnce(JITCodeLibrary):
     """The code of a function and of all that it calls, optimised together."""
 

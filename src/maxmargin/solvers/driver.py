@@ -112,9 +112,7 @@ class Run:
                 return STOPPED
             if (ending := state.limit()) is not None:
                 return ending
-            if (
-                refuted or state.method != method
-            ):  # a dual that is computed more exactly may be lower
+            if refuted or state.method != method:  # a dual computed more exactly may be lower
                 best, lowest, method = -np.inf, np.inf, state.method
             if state.steps > steps:
                 dual_rose = now.objective > best + 1e-15 * abs(best)

@@ -30,14 +30,14 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.layouts import whole
 from maxmargin.gram.matrix import HELD_ROWS
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
-from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking
+from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking, square_of
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver
@@ -121,7 +121,7 @@ class BlockSMO(Solver):
             dtype = np.float32 if coarse else state.dtype
             if not K.size or K.dtype != dtype:
                 K = state.gram.held(dtype)
-                K = K if p.rows is None else of_variables(K, p.rows)
+                K = K if p.rows is None else square_of(K, p.rows)
                 diagonal = state.diagonal.astype(dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
@@ -191,9 +191,3 @@ class BlockSMO(Solver):
                 return None
             state.move_to(W[moved], beta[moved], steps=steps)
             yield
-
-
-def of_variables(K: Entries, rows: Numbers) -> Entries:
-    """K[rows, rows], in memory that is used again: a regressor has two variables for each row."""
-    half = K.take(rows, 0, large_array((len(rows), K.shape[1]), K.dtype), "clip")
-    return half.take(rows, 1, large_array((len(rows), len(rows)), K.dtype), "clip")

@@ -40,10 +40,8 @@ SETTLED = 0.1  # of the free variables: if fewer come and go in a block, or viol
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
 PART = 0.1  # of the work of the second-order method that SMO does at least; more in its first ten
 # blocks, from which little can be told (cover_adbench, C = 100: 0.3 s by SMO alone, 1.8 s by both)
-GROWING = (
-    1.05  # times the support vectors before a block (narrow, 10,000 rows, C = .01: 0.3 s by SMO
-)
-# alone, where nine blocks of 1,024 found a thousand each and a forecast 3 s)
+GROWING = 1.05  # times the support vectors before a block: more are still being found (narrow,
+# 10,000 rows, C = .01: a thousand in each of nine blocks; 0.25 s by SMO alone, 2 s by both)
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
 
@@ -115,8 +113,9 @@ class Forecast:
         count, rows = np.count_nonzero(self.free), min(finish.size(state), state.gram.n)
         entries = rows**2 + state.gram.n * np.count_nonzero(state.beta)
         work = TRIAL * count**3 / 6 + 2 * self.entry * entries
-        gained = self.farthest - self.far[-1]
-        left = self.left if self.left < np.inf else self.done[-1] * self.far[-1] / (gained or 1.0)
+        left, gained = self.left, self.farthest - self.far[-1]
+        if left == np.inf and gained > 0:
+            left = self.done[-1] * self.far[-1] / gained
         if self.done[-1] < max(work, AGAIN * self.tried) or left < work:
             return False
         violate = len(possibly_free(p, state.beta, state.gradient, -self.tol)) - count

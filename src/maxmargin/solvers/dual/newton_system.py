@@ -186,7 +186,7 @@ def low_rank_factor(K: Floats, coarse: float) -> tuple[Floats, Floats] | None:
     worth while.
     """
     n = len(K)
-    if not coarse or n < FEW or not is_low(K[::4, ::4], coarse):
+    if not coarse or n < FEW or rank_of(K[::4, ::4], coarse) > QUARTER * n:
         return None
     factor, pivots, rank, _ = dpstrf(K.copy().T, tol=coarse, lower=1, overwrite_a=1)
     if rank > LOW * n:
@@ -194,11 +194,6 @@ def low_rank_factor(K: Floats, coarse: float) -> tuple[Floats, Floats] | None:
     L = np.empty((n, rank), order="F")
     L[pivots - 1] = np.tril(factor[:, :rank])
     return L, np.diagonal(factor)[:rank] ** 2
-
-
-def is_low(K: Floats, coarse: float) -> bool:
-    """Whether the rank of four times as many rows may be worth using."""
-    return rank_of(K, coarse) <= QUARTER * 4 * len(K)
 
 
 def rank_of(K: Floats, coarse: float) -> int:

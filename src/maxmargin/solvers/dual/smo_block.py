@@ -89,8 +89,7 @@ def smo_shrinking(
             beta[left] = values
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
-            rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-            K = rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
+            K = square_of(K, W)
         limit = min(len(values), max_steps - taken)
         steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
         taken += steps
@@ -99,6 +98,12 @@ def smo_shrinking(
         W = in_play(gradient, values, *box, n_groups)
     beta[left] = values
     return taken
+
+
+def square_of(K: Entries, W: Numbers) -> Entries:
+    """K[W, W], in memory that is used again; W may name a row twice."""
+    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
+    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
 
 
 def in_play(
