@@ -37,7 +37,8 @@ from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
-from maxmargin.solvers.dual.smo_block import smo_block, smo_shrinking, square_of
+from maxmargin.solvers.dual.smo_block import smo_block
+from maxmargin.solvers.dual.smo_shrinking import smo_shrinking, square_of
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver

@@ -24,7 +24,6 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
-from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT, larger
 from maxmargin.solvers.dual import pair_step
 
@@ -32,7 +31,6 @@ from maxmargin.solvers.dual import pair_step
 # rounding it says nothing. In float64; float32 has half the digits.
 PARALLEL = 1e-13
 TINY = 1e-100  # in place of a K_ii of 0: a step ends at a bound
-SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 curvature, take_pair = linked(pair_step.curvature), linked(pair_step.take_pair)
 
@@ -62,63 +60,6 @@ def smo_block(
     steps = solve(K, unit, diagonal, G, beta, *box, scores, place, tol, max_steps)
     gradient[:] = G
     return steps
-
-
-def smo_shrinking(
-    K: Entries,
-    diagonal: Reals,
-    gradient: Floats,
-    beta: Floats,
-    lower: Floats,
-    upper: Floats,
-    group: Numbers,
-    n_groups: int,
-    tol: float,
-    max_steps: int,
-) -> int:
-    """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
-
-    A variable at a bound takes part in no step as long as its −G is beyond the extremes of those
-    that can move the other way. At first and after every q steps these are left out, if they are
-    many; the caller computes G of all from β, and begins again if one of them violates KKT then.
-    """
-    box, taken, left = (lower, upper, group), 0, np.arange(len(beta))
-    values, W = beta, in_play(gradient, beta, *box, n_groups)
-    while len(W) and taken < max_steps:
-        if len(W) < SHRUNK * len(values):
-            beta[left] = values
-            left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
-            box = lower[left], upper[left], group[left]
-            K = square_of(K, W)
-        limit = min(len(values), max_steps - taken)
-        steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
-        taken += steps
-        if steps < limit:
-            break
-        W = in_play(gradient, values, *box, n_groups)
-    beta[left] = values
-    return taken
-
-
-def square_of(K: Entries, W: Numbers) -> Entries:
-    """K[W, W], in memory that is used again; W may name a row twice."""
-    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
-
-
-def in_play(
-    gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
-) -> Numbers:
-    """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    up = np.where(beta < upper, -gradient, -np.inf)
-    down = np.where(beta > lower, -gradient, np.inf)
-    groups = [group == g for g in range(n_groups)] if n_groups > 1 else [slice(None)]
-    top = np.array([up[mine].max(initial=-np.inf) for mine in groups])
-    bottom = np.array([down[mine].min(initial=np.inf) for mine in groups])
-    if not n_groups:
-        top = np.maximum(np.maximum(top, -bottom), 0.0)
-        bottom = -top
-    return np.flatnonzero((up >= bottom[group]) | (down <= top[group]))
 
 
 @inner()
