@@ -200,7 +200,7 @@ def held(machine: DualMachine, X: Data, weights: Floats | None) -> HeldGram:
             "fewer rows"
         )
     gram = machine._gram(kernel.bind(X, weights), X)
-    return HeldGram(gram.block(np.arange(n), np.arange(n)))
+    return HeldGram(gram.square(np.arange(n)))
 
 
 def whole_decisions(target: Target, gram: HeldGram, full: Sequence[Removal]) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, linked
 from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
@@ -28,6 +28,7 @@ from maxmargin.solvers import Solver
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
 SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
+SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
 
 parts_of_values = linked(values_of)
 
@@ -90,26 +91,45 @@ class Removal:
         """The tableau of the units that are free now."""
         p, n, groups = self.problem, len(self.beta), self.problem.n_groups
         free = self.state % 2 == 1
-        F, B = np.flatnonzero(free), np.flatnonzero(~free)
+        used = np.flatnonzero(~free & (self.beta != 0))
+        F, B = np.flatnonzero(free), np.concatenate([used, np.flatnonzero(~free & (self.beta == 0))])
         A = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
         self.count, self.groups = len(F) + groups, slice(len(F), len(F) + groups)
         self.order = np.concatenate([F, np.full(groups, -1), B])
         self.place = np.empty(n, np.int64)
         self.place[F], self.place[B] = np.arange(len(F)), self.count + np.arange(len(B))
-        K = self.K.astype(float, copy=False)
-        C = np.vstack([K[np.ix_(F, B)], A[:, B]])
-        S = np.empty((n + groups, n + groups))
+        self.C: Floats = np.vstack([self.K[np.ix_(F, B)], A[:, B]])
+        self.S: Floats = np.empty((n + groups, n + groups))
+        self.made: Mask = np.arange(n + groups) < self.count
+        M, MC = self.S[: self.count, : self.count], self.S[: self.count, self.count :]
         with one_blas_thread():
-            M = inverse(K[np.ix_(F, F)], A[:, F])
-            MC = M @ C
-            R = C.T @ MC
-        S[: self.count, : self.count], S[: self.count, self.count :] = M, MC
-        S[self.count :, : self.count] = MC.T
-        S[self.count :, self.count :] = K[np.ix_(B, B)] - R
-        self.S = S
-        given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums, self.beta[B]])
-        self.known = S @ given
-        self.known[: self.count] -= 2 * MC @ self.beta[B]  # the sign of −MC
+            M[:] = inverse(self.K[np.ix_(F, F)], A[:, F])
+            np.matmul(M, self.C, out=MC)
+            given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums])
+            follows = M @ given - MC @ self.beta[B]
+            values = self.beta[used] @ self.K[used][:, B] + follows @ self.C
+        self.known = np.concatenate([follows, values])
+        self._make(used)
+        # Units whose q the first step of a removal takes out of its interval: pivots will be on them.
+        known, idle = self.count + len(used), B[len(used) :]
+        steps = np.abs(self.beta[self.order[:known]])
+        steps[: len(F)] /= np.diagonal(M)[: len(F)]
+        steps[self.groups] = 0.0
+        reach = np.abs(steps[:, None] * self.S[:known, known:]).max(axis=0, initial=0.0)
+        ends = np.pad(self.targets, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf)))
+        knot, q = self.state[idle] // 2, values[len(used) :]
+        self._make(idle[(q + reach > ends[idle, knot]) | (q - reach < ends[idle, knot + 1])])
+
+    def _make(self, units: Numbers) -> None:
+        """The rows of S of some units at a knot."""
+        c = self.count
+        with one_blas_thread():
+            for start in range(0, len(units), SOME):
+                rows = units[start : start + SOME]
+                place, K = self.place[rows], self.K[np.ix_(rows, self.order[c:])]
+                self.S[place, :c] = self.S[:c, place].T
+                self.S[place, c:] = K - self.C[:, place - c].T @ self.S[:c, c:]
+        self.made[self.place[units]] = True
 
     @property
     def free(self) -> Numbers:
@@ -118,9 +138,13 @@ class Removal:
 
     def spans(self) -> Floats:
         """S² of every row: how far its decision value falls, for each unit of β."""
-        diagonal = np.diagonal(self.S)[self.place]
-        free = self.place < self.count
-        spans = np.where(free, 1 / np.where(free & (diagonal > 0), diagonal, np.inf), diagonal)
+        c, at_knot = self.count, self.order[self.count :]
+        spans = np.empty(len(self.beta))
+        with np.errstate(divide="ignore"):
+            spans[self.free] = 1 / np.diagonal(self.S)[: len(self.free)]
+        spans[at_knot] = np.diagonal(self.K)[at_knot]
+        spans[at_knot] -= np.einsum("ij,ij->j", self.C, self.S[:c, c:])
+        spans = np.where(np.isfinite(spans), spans, 0.0)
         return np.asarray(np.maximum(spans[: self.gram.n], 0.0))
 
     def _in_order(self, knots: Floats) -> Floats:
@@ -143,10 +167,13 @@ class Removal:
         old, goals = self._in_order(self.knots), self._in_order(knots)
         numbers, reals = np.empty((4, size), np.int64), np.empty((7, size))
         between, system = np.empty((size, knots.shape[-1])), np.empty((MOST, MOST + 1))
+        made = self.made.copy()  # others may be making rows: of their own copy, and the same ones
         follow_all(
-            *(self.S, self.count, self.known, optimum, state, old, targets, goals, lacking),
-            *(places, slack, numbers, reals, between, system, self.order, beta, rounds),
+            *(self.S, self.count, self.K, self.C, self.order, made, self.known, optimum, state),
+            *(old, targets, goals, lacking, places, slack, numbers, reals, between, system),
+            *(beta, rounds),
         )
+        self.made |= made
         return beta, rounds
 
     def remove(self, rows: Numbers, problems: list[DualProblem] | None) -> list[Removed]:

@@ -10,7 +10,7 @@ At the known optimum the units F are free, the others B at a knot, and
     (β_F, b, q_B) = T (q_F, d, β_B),  T = [ M    −MC         ],  M = [ K_FF  Aᵀ ]⁻¹,  C = [ K_FB ]
                                           [ CᵀM  K_BB − CᵀMC ]       [ A     0  ]         [ A_B  ]
 
-d being the sums of the groups. What is on the right is given, what is on the left follows. Taking a
+d being the sums of the groups. A row of T is computed when first needed. What is on the right is given, what is on the left follows. Taking a
 row out changes one number on the right. If a β_F then leaves its piece of the staircase, or a q_B
 its interval, that unit changes sides: β is given where q was, or q where β was. These pivots J need
 no new matrix, only a system over T_JJ, a few numbers in size. Those that are wrong change sides all
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, inner
 
 ROUNDS = 30  # of pivots at most, for one step
@@ -44,6 +44,10 @@ LIMITS = 64  # values that are compared with their limits at a time
 def follow_all(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     known: Floats,
     optimum: Floats,
     first: Numbers,
@@ -57,7 +61,6 @@ def follow_all(
     reals: Floats,
     between: Floats,
     system: Floats,
-    order: Numbers,
     beta: Floats,
     rounds: Numbers,
 ) -> None:
@@ -65,7 +68,7 @@ def follow_all(
 
     Everything but β is in the order of S: F, groups, B. The first `count` are F and groups, and
     `order` is the unit at each place, −1 for a group, which is a unit that is free without end.
-    S is T but for the sign of −MC, `known` the left-hand side at the known optimum, `first` its
+    S is T but for the sign of −MC, with the rows that are `made`, `known` the left-hand side at the known optimum, `first` its
     states: 2k at knot k, 2k − 1 free below it. The knots move to `goals` and the sums grow by
     `lacking`: a line for each unit, or one for all. A unit −1 is none.
     """
@@ -77,8 +80,8 @@ def follow_all(
         for j in range(goal.shape[1] if u >= 0 else 0):
             goal[u, j] = 0.0
         rounds[k] = follow(
-            *(S, count, known, optimum, first, knots, targets, goal, lacking[line], slack),
-            *(numbers, reals, between, system),
+            *(S, count, K, C, order, made, known, optimum, first, knots, targets, goal),
+            *(lacking[line], slack, numbers, reals, between, system),
         )
         for j in range(goal.shape[1] if u >= 0 else 0):
             goal[u, j] = knots[u, j]
@@ -91,6 +94,10 @@ def follow_all(
 def follow(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     known: Floats,
     optimum: Floats,
     first: Numbers,
@@ -123,7 +130,10 @@ def follow(
             if lacking[g] != 0:
                 add(S, count, count - len(lacking) + g, to * lacking[g], base)
         here = goal if to == 1 else between
-        did = pivot(S, count, optimum, first, knots, here, targets, slack, numbers, reals, system)
+        did = pivot(
+            *(S, count, K, C, order, made, optimum, first, knots, here, targets, slack),
+            *(numbers, reals, system),
+        )
         rounds += abs(did)
         if did > 0:
             at, step = to, 2 * step
@@ -140,6 +150,10 @@ def follow(
 def pivot(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     before: Floats,
     first: Numbers,
     old: Floats,
@@ -199,6 +213,9 @@ def pivot(
             return -rounds
         for i in range(w):
             k = wrong[i]
+            if not made[k]:
+                make(S, count, K, C, order, k)
+                made[k] = True
             least, _ = limits(k, state[k], knots, targets, slack)
             rises = (z[k] < least) != (state[k] % 2 == 1)  # β does, where q is too small
             state[k] += 1 if rises else -1
@@ -207,6 +224,19 @@ def pivot(
         if m < 0:
             return -rounds
     return -ROUNDS
+
+
+@inner(fastmath={"contract"})
+def make(S: Floats, count: int, K: Floats, C: Floats, order: Numbers, k: int) -> None:
+    """Row k of S, of a unit at a knot."""
+    row, entries = S[k], K[order[k]]
+    for l in range(count, len(row)):
+        row[l] = entries[order[l]]
+    for j in range(count):
+        other, factor = S[j], C[j, k - count]
+        row[j] = other[k]
+        for l in range(count, len(row)):
+            row[l] -= factor * other[l]
 
 
 @inner()
