@@ -31,7 +31,9 @@ from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
 from maxmargin.selection.target import Target, Values, target_of, validated
 
-BATCH = 32  # rows removed at a time: few enough for several threads, enough for matrix products
+# Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
+# with K faster (covtype, 1,000 rows: 84 ms with 32, 66 with 128), fewer keep threads even.
+FEWEST, MOST = 32, 128
 
 
 @dataclass(frozen=True)
@@ -120,11 +122,14 @@ def left_out(
     ]
     decisions = whole_decisions(target, gram, full)
     bounds = bounds_of(target, full, decisions, weights)
+    threads = thread_count(n_jobs)
     alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
     jobs = [
         (number, batch)
         for number, removal in enumerate(full)
-        for batch in batches(affected(target, number, removal, weights, alike=alike[number]))
+        for batch in batches(
+            affected(target, number, removal, weights, alike=alike[number]), threads
+        )
     ]
 
     def work(k: int) -> list[Removed]:
@@ -135,7 +140,7 @@ def left_out(
         problems = [without(machine, target, number, weights, rows[i]) for i in local]
         return full[number].remove(local, problems)
 
-    stop, threads = Event(), thread_count(n_jobs)
+    stop = Event()
     found = run_threads(work, len(jobs), threads, stop.set)
     if stop.is_set():
         raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
@@ -167,7 +172,7 @@ def left_out(
 
 def together(proofs: Sequence[Certificate]) -> Certificate:
     """The certificate of a machine of several problems."""
-    return Certificate.total(proofs, sum(each.seconds for each in proofs))
+    return Certificate.total(proofs, sum([each.seconds for each in proofs]))
 
 
 def check_machine(machine: Any) -> None:
@@ -254,6 +259,7 @@ def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:
     return [(p.lower, q.lower), (p.upper, q.upper)]
 
 
-def batches(rows: Numbers) -> list[Numbers]:
+def batches(rows: Numbers, threads: int) -> list[Numbers]:
     """Some rows at a time."""
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
+    size = min(max(len(rows) // (4 * threads), FEWEST), MOST)
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

@@ -201,8 +201,8 @@ class Removal:
         )
         seconds = (perf_counter() - began) / len(rows)
         found = []
-        for k, (row, did) in enumerate(zip(rows.tolist(), rounds.tolist(), strict=True)):
-            slope, quadratic, loss, margin, violation = parts[:, k].tolist()
+        each = zip(rows.tolist(), rounds.tolist(), parts.T.tolist(), strict=True)
+        for k, (row, did, (slope, quadratic, loss, margin, violation)) in enumerate(each):
             primal = primal_of(quadratic, loss, margin)
             proved = Values(-(quadratic + slope), primal, violation, offsets[k])
             if did and self.solver.criterion.of(proved) <= self.solver.tol:
