@@ -1,9 +1,10 @@
 """Rows removed from a solution: where the others go, exactly, and the proof that it is the optimum.
 
-All rows are removed from one tableau (`tableau`), which is computed once from the full solution: a
-removal is a few pivots. The result is judged by its own violation and gap, from its coefficients
-alone: Kβ of many removals is one matrix product, over the coefficients that have changed. What does
-not pass is solved again by the machine's solver.
+All rows are removed from one tableau (`tableau`) of the full solution, whose rows are those of the
+support vectors and of the few units that pivots are on: a removal is a few pivots. The result is
+judged by its own violation and gap, from its coefficients alone: Kβ of many removals is one matrix
+product, over the coefficients that have changed. What does not pass is solved again by the
+machine's solver.
 """
 
 from __future__ import annotations
@@ -91,8 +92,9 @@ class Removal:
         """The tableau of the units that are free now."""
         p, n, groups = self.problem, len(self.beta), self.problem.n_groups
         free = self.state % 2 == 1
-        used = np.flatnonzero(~free & (self.beta != 0))
-        F, B = np.flatnonzero(free), np.concatenate([used, np.flatnonzero(~free & (self.beta == 0))])
+        F, used = np.flatnonzero(free), np.flatnonzero(~free & (self.beta != 0))
+        idle = np.flatnonzero(~free & (self.beta == 0))
+        B = np.concatenate([used, idle])
         A = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
         self.count, self.groups = len(F) + groups, slice(len(F), len(F) + groups)
         self.order = np.concatenate([F, np.full(groups, -1), B])
@@ -110,12 +112,14 @@ class Removal:
             values = self.beta[used] @ self.K[used][:, B] + follows @ self.C
         self.known = np.concatenate([follows, values])
         self._make(used)
-        # Units whose q the first step of a removal takes out of its interval: pivots will be on them.
-        known, idle = self.count + len(used), B[len(used) :]
-        steps = np.abs(self.beta[self.order[:known]])
-        steps[: len(F)] /= np.diagonal(M)[: len(F)]
+        # Pivots will be on units at 0 whose q leaves its interval in the first step of a removal:
+        # as β_i goes to 0, q changes by β_i S_i if i is at a knot, by β_i S_i / S_ii if it is free.
+        others = self.count + len(used)
+        steps = np.abs(self.beta[self.order[:others]])
         steps[self.groups] = 0.0
-        reach = np.abs(steps[:, None] * self.S[:known, known:]).max(axis=0, initial=0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # the only free unit of a group
+            steps[: len(F)] /= np.diagonal(M)[: len(F)]
+            reach = np.abs(steps[:, None] * self.S[:others, others:]).max(axis=0, initial=0.0)
         ends = np.pad(self.targets, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf)))
         knot, q = self.state[idle] // 2, values[len(used) :]
         self._make(idle[(q + reach > ends[idle, knot]) | (q - reach < ends[idle, knot + 1])])
@@ -167,11 +171,11 @@ class Removal:
         old, goals = self._in_order(self.knots), self._in_order(knots)
         numbers, reals = np.empty((4, size), np.int64), np.empty((7, size))
         between, system = np.empty((size, knots.shape[-1])), np.empty((MOST, MOST + 1))
-        made = self.made.copy()  # others may be making rows: of their own copy, and the same ones
+        made = self.made.copy()  # another thread may write a row, but only the same numbers
+        tableau = self.S, self.count, self.K, self.C, self.order, made, self.known
         follow_all(
-            *(self.S, self.count, self.K, self.C, self.order, made, self.known, optimum, state),
-            *(old, targets, goals, lacking, places, slack, numbers, reals, between, system),
-            *(beta, rounds),
+            *(*tableau, optimum, state, old, targets, goals, lacking, places, slack),
+            *(numbers, reals, between, system, beta, rounds),
         )
         self.made |= made
         return beta, rounds
