@@ -120,6 +120,43 @@ class DataMatrix:
         return products
 
 
+class Scatter:
+    """Σ θ_i (x_i − m)(x_i − m)ᵀ for a row of weights θ, each close to the last.
+
+    m is the weighted mean, or 0 where there is no offset. About any centre c the sum is
+
+        Σ θ_i (x_i − c)(x_i − c)ᵀ − Σθ (m − c)(m − c)ᵀ,
+
+    so c stays the mean of the first weights, and new ones cost as many products as rows have
+    changed their weight.
+    """
+
+    def __init__(self, rows: DataMatrix, offset: bool) -> None:
+        self.rows, self.offset = rows, offset
+        self._begin()
+
+    def _begin(self) -> None:
+        d = self.rows.d
+        self.weights, self.moment, self.sum = np.zeros(self.rows.n), np.zeros(d), np.zeros((d, d))
+
+    def of(self, weights: Floats) -> tuple[Floats, Floats]:
+        """The sum for these weights ≥ 0, and m."""
+        if 2 * np.count_nonzero(weights != self.weights) > np.count_nonzero(weights):
+            self._begin()
+        first, total = not self.weights.any(), float(weights.sum())
+        change, self.weights = weights - self.weights, weights
+        self.moment += self.rows.combine(change)
+        mean = self.moment / total if self.offset and total > 0 else np.zeros(self.rows.d)
+        if first:
+            self.centre = np.zeros(self.rows.d) if self.rows.sparse else mean
+        for sign in 1, -1:
+            some = np.maximum(sign * change, 0)
+            if some.any():
+                self.sum += sign * self.rows.scatter(some, self.centre)
+        shift = mean - self.centre
+        return self.sum - total * np.outer(shift, shift), mean
+
+
 def dot(a: Floats, b: Floats) -> float:
     """Σ a_i b_i. For a long vector BLAS would wake its threads, which costs more than the sum."""
     return float((a * b).sum())

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from maxmargin.gram.data_matrix import DataMatrix, dot
+from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import one_blas_thread
@@ -73,17 +73,18 @@ class L1Newton(LinearSolver):
     takes: ClassVar[tuple[type, type]] = (L1Problem, DataMatrix)
 
     def iterate(self, state: Any) -> Moves:
-        problem: L1Problem = state.problem
+        part = None
         while True:
             now: L1Point = state.now
             chosen = working_set(now)
-            columns = state.rows.columns(chosen)
-            part = ColumnIterate(problem, columns, now, chosen)
+            if part is None or not np.array_equal(chosen, part.chosen):
+                part = ColumnIterate(state.problem, state.rows, chosen)
+            part.begin(now)
             enough = ENOUGH * now.values.violation
             for _ in range(NEWTON_STEPS):
                 with one_blas_thread():  # its products are small, and other classes solve too
                     moved = part.step()
-                state.steps += columns.stored / max(state.rows.stored, 1)
+                state.steps += part.columns.stored / max(state.rows.stored, 1)
                 if not moved or part.violation <= enough:
                     break
                 yield CLOCK
@@ -110,12 +111,14 @@ def working_set(point: L1Point) -> Numbers:
 class ColumnIterate:
     """The model on some columns: w on these, b, the scores, and the β that they imply."""
 
-    def __init__(
-        self, problem: L1Problem, columns: DataMatrix, point: L1Point, chosen: Numbers
-    ) -> None:
-        self.problem, self.columns = problem, columns
+    def __init__(self, problem: L1Problem, rows: DataMatrix, chosen: Numbers) -> None:
+        self.problem, self.chosen, self.columns = problem, chosen, rows.columns(chosen)
+        self.scatter = Scatter(self.columns, problem.fit_intercept)
+
+    def begin(self, point: L1Point) -> None:
+        """Go on from here."""
         self.b, self.scores = point.offset, point.scores
-        self._move_to(point.coef[chosen])
+        self._move_to(point.coef[self.chosen])
 
     def _move_to(self, w: Floats) -> None:
         self.w = w
@@ -131,13 +134,12 @@ class ColumnIterate:
         """One step of Newton's method; returns whether it moved."""
         problem, columns = self.problem, self.columns
         theta = np.where(self.beta != 0, 1 / problem.curvature, 0.0)
-        total, centre, lack = float(theta.sum()), np.zeros(columns.d), 0.0
-        if problem.fit_intercept and total > 0:
-            centre, lack = columns.combine(theta) / total, float(self.beta.sum())
+        total, (H, centre) = float(theta.sum()), self.scatter.of(theta)
+        lack = float(self.beta.sum()) if problem.fit_intercept and total > 0 else 0.0
         gradient = centre * lack - self.slopes
         # Ever more exactly: the last steps then bring as many digits as Newton's method should.
         enough = min(INNER, self.violation) * self.violation
-        x = minimise_model(columns.scatter(theta, centre), gradient, self.w, enough)
+        x = minimise_model(H, gradient, self.w, enough)
         d_w = x - self.w
         d_b = lack / total - dot(centre, d_w) if problem.fit_intercept and total > 0 else 0.0
         d_scores = columns.scores(d_w)

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from maxmargin.gram.data_matrix import DataMatrix, dot
+from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
 from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.driver import CLOCK
@@ -79,6 +79,7 @@ class PrimalIterate:
 
     def __init__(self, problem: LinearProblem, rows: DataMatrix, w: Floats, b: float) -> None:
         self.problem, self.rows = problem, rows
+        self.scatter = Scatter(rows, problem.fit_intercept)
         self.move_to(w, b, rows.scores(w))
 
     def move_to(self, w: Floats, b: float, scores: Floats) -> None:
@@ -123,10 +124,8 @@ class PrimalIterate:
         problem, rows = self.problem, self.rows
         active = self.beta != 0
         theta = np.where(active, 1 / problem.curvature, 0.0)
-        total, centre, right_b = float(theta.sum()), np.zeros(rows.d), 0.0
-        if problem.fit_intercept and total > 0:
-            centre, right_b = rows.combine(theta) / total, float(self.beta.sum())
-        matrix = rows.scatter(theta, centre)
+        total, (matrix, centre) = float(theta.sum()), self.scatter.of(theta)
+        right_b = float(self.beta.sum()) if problem.fit_intercept and total > 0 else 0.0
         matrix[np.diag_indices_from(matrix)] += 1.0
         try:
             factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
