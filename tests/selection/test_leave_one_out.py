@@ -20,10 +20,13 @@ TWICE = np.vstack([X, X[:6]]), np.concatenate([Y, 1 - Y[:6]])  # the same rows, 
 IRIS = tuple(each[::4] for each in load_iris(return_X_y=True))
 R = make_regression(40, 3, noise=10, random_state=0)
 R = R[0], R[1] / np.std(R[1])
+EVEN = np.random.default_rng(2).normal(size=(20, 3))
+NOISY = EVEN, EVEN[:, 0] + np.random.default_rng(3).normal(size=20)
 WEIGHTS = np.random.default_rng(0).uniform(0.2, 3, 45)
 CASES = {
     "free and bounded": (SVC(gamma=0.3), X, Y, None),
     "all but few bounded": (SVC(C=0.01, gamma=0.3), X, Y, None),
+    "none free: b is no one number": (SVC(C=0.01, gamma=0.3), EVEN, np.arange(20) % 2, None),
     "none bounded": (SVC(C=1e4, gamma=2.0), X, Y, None),
     "duplicates of both classes": (SVC(C=10, gamma=0.3), *TWICE, None),
     "ties: points on a grid": (SVC(C=2, gamma=0.5), np.round(X), Y, None),
@@ -38,6 +41,8 @@ CASES = {
     "ν, three classes": (NuSVC(nu=0.2, gamma=0.3), *IRIS, None),
     "numbers": (SVR(C=3, gamma=0.3, epsilon=0.1), *R, None),
     "numbers, wide tube": (SVR(C=30, gamma=0.3, epsilon=0.8), *R, WEIGHTS[:40]),
+    "numbers, none free": (SVR(C=0.05, gamma=0.1), *NOISY, None),
+    "numbers, none free, no offset": (SVR(C=0.05, gamma=0.1, fit_intercept=False), *NOISY, None),
     "numbers, ν": (NuSVR(C=3, nu=0.4, gamma=0.3), *R, None),
 }
 

@@ -249,9 +249,12 @@ def only_its_box(
 def affected(
     target: Target, number: int, removal: Removal, weights: Floats, *, alike: bool
 ) -> Numbers:
-    """The rows of a problem whose removal changes its solution: those with β ≠ 0, or all."""
+    """The rows of a problem whose removal changes its solution: those with β ≠ 0, or all.
+
+    All where no unit is free: the ends between which b may lie can be those of rows with β = 0.
+    """
     there = weights[rows_of(target, number)] > 0
-    return np.flatnonzero(there & (removal.of_row != 0) if alike else there)
+    return np.flatnonzero(there & (removal.of_row != 0) if alike and removal.one_offset else there)
 
 
 def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:

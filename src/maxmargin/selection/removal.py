@@ -75,18 +75,36 @@ class Removal:
             self.K, self.unit = gram.square(self.unit), np.arange(problem.size)
         beta = self.of_row if shared else self.solution.beta
         self.knots, self.targets = staircase(problem, shared)
-        self.beta, self.state = standing(beta, self.knots)
+        self._stand(beta)
         self._arrange()
         none = np.full(1, -1), self.knots[None], np.zeros((1, problem.n_groups))
         exact, (found,) = self._follow(*none)
         if found:
-            self.beta, state = standing(exact[0], self.knots)
-            changed = bool((state != self.state).any())
-            self.state = state
-            if changed:
+            before = self.state
+            self._stand(exact[0])
+            if (self.state != before).any():
                 self._arrange()
         with one_blas_thread():
             self.f: Floats = self.beta @ self.K
+
+    def _stand(self, beta: Floats) -> None:
+        """The state of each unit at the optimum β.
+
+        The free units of a group tell its offset. Where there are none it may be anything between
+        two ends, and the unit that is about to rise at the lower one is taken to be free there.
+        """
+        self.beta, self.state = standing(beta, self.knots)
+        self.one_offset, n, last = True, len(beta), self.targets.shape[1] - 1
+        for g in range(self.problem.n_groups):
+            members, knot = self.problem.group[:n] == g, self.state // 2
+            if (self.state[members] % 2).any():
+                continue
+            self.one_offset = False
+            can_rise = members & (self.beta < self.knots[:, -1])
+            if can_rise.any():
+                target = self.targets[np.arange(n), np.minimum(knot, last)]
+                rise = np.where(can_rise, target - self.beta @ self.K, -np.inf)
+                self.state[rise.argmax()] += 1
 
     def _arrange(self) -> None:
         """The tableau of the units that are free now."""
@@ -95,7 +113,8 @@ class Removal:
         F, used = np.flatnonzero(free), np.flatnonzero(~free & (self.beta != 0))
         idle = np.flatnonzero(~free & (self.beta == 0))
         B = np.concatenate([used, idle])
-        A = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
+        self.members: Floats = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
+        A = self.members
         self.count, self.groups = len(F) + groups, slice(len(F), len(F) + groups)
         self.order = np.concatenate([F, np.full(groups, -1), B])
         self.place = np.empty(n, np.int64)
@@ -191,6 +210,8 @@ class Removal:
         knots = np.array([staircase(q, shared)[0] for q in others])
         sums = np.array([q.sums for q in others])
         beta, rounds = self._follow(rows, knots, sums - p.sums)
+        lacks = np.abs(beta @ self.members.T - sums).max(axis=1, initial=0.0)
+        feasible = lacks <= SNAP * np.abs(beta).sum(axis=1)
         change = beta - self.beta
         moved = np.flatnonzero(change.any(axis=0))
         with one_blas_thread():
@@ -209,7 +230,7 @@ class Removal:
         for k, (row, did, (slope, quadratic, loss, margin, violation)) in enumerate(each):
             primal = primal_of(quadratic, loss, margin)
             proved = Values(-(quadratic + slope), primal, violation, offsets[k])
-            if did and self.solver.criterion.of(proved) <= self.solver.tol:
+            if did and feasible[k] and self.solver.criterion.of(proved) <= self.solver.tol:
                 proof = Certificate.made(proved, Status.CONVERGED, did, 0, seconds)
                 found.append(self._removed(row, coef[k], proved.offsets, proof))
             else:
