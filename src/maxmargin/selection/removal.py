@@ -23,11 +23,11 @@ from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
+from maxmargin.selection.staircase import SNAP, staircase, standing
 from maxmargin.selection.tableau import MOST, follow_all
 from maxmargin.solvers import Solver
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
-SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
 SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
 
@@ -242,8 +242,12 @@ class Removal:
         lower, upper = (np.where(self._row == row, 0.0, bound) for bound in (p.lower, p.upper))
         p = replace(p, lower=lower, upper=upper)
         solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
-        coef = p.on_rows(solution.beta)
-        return self._removed(row, coef, solution.offsets, Certificate.of(solution))
+        beta = solution.beta
+        near = SNAP * np.minimum(upper - lower, np.abs(beta).max(initial=0.0))
+        for bound in lower, upper:
+            beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+        offsets = p.offsets(beta, solution.gradient)
+        return self._removed(row, p.on_rows(beta), offsets, Certificate.of(solution))
 
     def _removed(self, row: int, beta: Floats, offsets: Floats, proof: Certificate) -> Removed:
         coef, offset = self.machine._decode(beta, offsets)
@@ -292,29 +296,6 @@ def judge(
         parts[0, k], parts[1, k], parts[2, k], parts[3, k], parts[4, k] = found
         for g in range(offsets.shape[1]):
             offsets[k, g] = sides[-1, g]
-
-
-def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
-    """The knots and targets of each unit; if `shared`, two variables of a row are one unit."""
-    p, n = problem, problem.size // 2
-    if not shared:
-        return np.column_stack([p.lower, p.upper]), -p.linear[:, None]
-    return (
-        np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n]]),
-        -np.column_stack([p.linear[n:], p.linear[:n]]),
-    )
-
-
-def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
-    """β with those at a knot that are there but for rounding, and the state of each unit."""
-    beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
-    near = SNAP * (knots[:, -1] - knots[:, 0])
-    for k in range(1, knots.shape[1]):
-        state = np.where(beta > knots[:, k - 1] + near, 2 * k - 1, state)
-        state = np.where(beta >= knots[:, k] - near, 2 * k, state)
-    state = np.where(near > 0, state, 0)
-    at = state % 2 == 0
-    return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state
 
 
 def solved(
