@@ -115,8 +115,7 @@ class DualProblem:
             beta = np.clip(np.asarray(beta, float), self.lower, self.upper)
             with np.errstate(invalid="ignore"):  # ∞ − ∞
                 for bound in (self.lower, self.upper):
-                    close = np.abs(beta - bound) <= 1e-14 * np.abs(beta)
-                    beta = np.where(close, bound, beta)
+                    beta = np.where(np.abs(beta - bound) <= 1e-14 * np.abs(beta), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
             part, lower, upper = beta[inside], self.lower[inside], self.upper[inside]
