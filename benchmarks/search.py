@@ -5,7 +5,8 @@
     python -m benchmarks.search --cases covtype-1000 breast      # some of the cases
     python -m benchmarks.search --methods "maxmargin tune"       # some of the methods
 
-Every run is a process of its own, begins with a small search that is not timed, and adds a line
+Every run is a process of its own, begins with smaller ones of the same data that are not timed, so
+that compiled code is there (a first use takes 10 to 50 ms to load it from disk), and adds a line
 to search.csv as soon as it is done; SEARCH.md and search.png are made of all that is there. The
 grid is 10 × 10 with five folds: C from 10⁻² to 10⁴, γ two decades on either side of the inverse
 median squared distance, the same cells and folds for everybody, on two jobs. `GridSearchCV` gives
@@ -35,6 +36,7 @@ from benchmarks.worker import forget_peak, peak
 from maxmargin import tune
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.selection.matrices import EXACT_ROWS
+from maxmargin.solvers.dual.block_smo import FEW
 
 TUNE, GRID, OWN = "maxmargin tune", "intelex GridSearchCV", "maxmargin GridSearchCV"
 OURS, THEIRS = "maxmargin leave_one_out", "scikit-learn LeaveOneOut"
@@ -124,9 +126,11 @@ def measure(name: str, method: str, keep: Path) -> dict[str, object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         work(case, method, X[:120], y[:120])
-        for n in (HELD_ROWS + 52, EXACT_ROWS + 52):  # compiles what larger matrices take
+        for n in (FEW + 44, HELD_ROWS + 52, EXACT_ROWS + 52):  # loads what larger matrices take
             if method == TUNE and len(X) > n:
                 tune(machine_of(case, method), X[:n], y[:n], Cs=[1, 1e4], gammas=1, cv=2)
+            elif method == OURS and len(X) > n:
+                work(case, method, X[:n], y[:n])
         before, start = forget_peak(), perf_counter()
         score, params, predicted = work(case, method, X, y)
         seconds = perf_counter() - start

@@ -8,7 +8,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
 
 from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, leave_one_out
+from maxmargin.formulations import c_svc
+from maxmargin.gram.held import HeldGram
 from maxmargin.kernels import RBF
+from maxmargin.selection.removal import Removal
+from maxmargin.solvers import BlockSMO
 
 TIGHT = 1e-7
 X, Y = make_classification(45, 4, random_state=0, flip_y=0.2)
@@ -16,10 +20,13 @@ TWICE = np.vstack([X, X[:6]]), np.concatenate([Y, 1 - Y[:6]])  # the same rows, 
 IRIS = tuple(each[::4] for each in load_iris(return_X_y=True))
 R = make_regression(40, 3, noise=10, random_state=0)
 R = R[0], R[1] / np.std(R[1])
+EVEN = np.random.default_rng(2).normal(size=(20, 3))
+NOISY = EVEN, EVEN[:, 0] + np.random.default_rng(3).normal(size=20)
 WEIGHTS = np.random.default_rng(0).uniform(0.2, 3, 45)
 CASES = {
     "free and bounded": (SVC(gamma=0.3), X, Y, None),
     "all but few bounded": (SVC(C=0.01, gamma=0.3), X, Y, None),
+    "none free: b is no one number": (SVC(C=0.01, gamma=0.3), EVEN, np.arange(20) % 2, None),
     "none bounded": (SVC(C=1e4, gamma=2.0), X, Y, None),
     "duplicates of both classes": (SVC(C=10, gamma=0.3), *TWICE, None),
     "ties: points on a grid": (SVC(C=2, gamma=0.5), np.round(X), Y, None),
@@ -34,6 +41,8 @@ CASES = {
     "ν, three classes": (NuSVC(nu=0.2, gamma=0.3), *IRIS, None),
     "numbers": (SVR(C=3, gamma=0.3, epsilon=0.1), *R, None),
     "numbers, wide tube": (SVR(C=30, gamma=0.3, epsilon=0.8), *R, WEIGHTS[:40]),
+    "numbers, none free": (SVR(C=0.05, gamma=0.1), *NOISY, None),
+    "numbers, none free, no offset": (SVR(C=0.05, gamma=0.1, fit_intercept=False), *NOISY, None),
     "numbers, ν": (NuSVR(C=3, nu=0.4, gamma=0.3), *R, None),
 }
 
@@ -69,6 +78,24 @@ def test_a_row_that_is_no_support_vector_keeps_its_prediction(case):
     kept = ~left.retrained
     assert {*np.flatnonzero(left.retrained)} == {*full.support_}
     assert left.predictions[kept] == pytest.approx(full.predict(X[kept]), abs=2e-3)
+
+
+def test_a_row_of_the_tableau_is_the_same_whenever_it_is_made():
+    gram, solver = HeldGram(RBF(0.3)(X, X)), BlockSMO(tol=TIGHT)
+    removal = Removal(SVC(), c_svc(np.where(Y, 1, -1), C=1.0), gram, solver)
+    rows, c, B = np.flatnonzero(removal.beta), removal.count, removal.order[removal.count :]
+    before = removal.remove(rows, None)
+    first = removal.made.copy()
+    idle = np.flatnonzero(first[c:] & (removal.beta[B] == 0)) + c
+    assert len(idle)
+    removal.made[idle], removal.S[idle] = False, np.nan  # as if no pivot had been on them
+    after = removal.remove(rows, None)
+    assert [each.decision for each in after] == pytest.approx([each.decision for each in before])
+    again = idle[removal.made[idle]]
+    assert len(again)
+    M, C = removal.S[:c, :c], removal.C
+    whole = np.hstack([C.T @ M, gram.K[np.ix_(B, B)] - C.T @ M @ C])
+    assert removal.S[again] == pytest.approx(whole[again - c], abs=1e-9)
 
 
 @settings(max_examples=25)

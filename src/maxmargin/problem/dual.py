@@ -113,8 +113,9 @@ class DualProblem:
                 return beta
         else:
             beta = np.clip(np.asarray(beta, float), self.lower, self.upper)
-            for bound in (self.lower, self.upper):
-                beta = np.where(np.isclose(beta, bound, rtol=1e-14, atol=0), bound, beta)
+            with np.errstate(invalid="ignore"):  # ∞ − ∞
+                for bound in (self.lower, self.upper):
+                    beta = np.where(np.abs(beta - bound) <= 1e-14 * np.abs(beta), bound, beta)
         for g, total in enumerate(self.sums):
             inside = self.group == g
             part, lower, upper = beta[inside], self.lower[inside], self.upper[inside]

@@ -21,6 +21,7 @@ import numpy as np
 from maxmargin.gram.row_cache import GROUP, weighted_rows
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.jit import compiled, inner, linked
+from maxmargin.hardware.memory import large_array
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.smo_block import smo_pairs
 
@@ -48,7 +49,7 @@ class Workspace:
         self.reals = np.empty((5, most), np.float32)
         self.place = np.arange(most, dtype=np.int32)
         self.group = np.zeros(most, np.int8)
-        self.K = np.empty(most * most, np.float32)
+        self.K = large_array((most * most,), np.float32)
 
     def descend(
         self, problem: DualProblem, K: Entries, beta: Floats, f: Floats, aim: float, most: int
@@ -92,15 +93,17 @@ def descend(
         size = min(max(SMALLEST, int(ROOM * free), free + bad), len(place))
         m, outside = choose(score, -violation, size, chosen[0])
         W, now, low, high = chosen[0][:m], point[0][:m], point[1][:m], point[2][:m]
-        G, diagonal = reals[0][:m], reals[1][:m]
+        own, G, diagonal = chosen[2][:m], reals[0][:m], reals[1][:m]
         block = space[: m * m].reshape((m, m))
         for i in range(m):
             v = W[i]
+            own[i] = rows[v]
             now[i], low[i], high[i] = beta[v], lower[v], upper[v]
             G[i] = f[rows[v]] + linear[v] + middle
-            row, line = K[rows[v]], block[i]
+        for i in range(m):
+            row, line = K[own[i]], block[i]
             for j in range(m):
-                line[j] = row[rows[W[j]]]
+                line[j] = row[own[j]]
             diagonal[i] = line[i]
         scores = reals[2:].reshape(3 * reals.shape[1])[: 3 * m].reshape((3, 1, m))
         goal = max(0.4 * aim, 0.6 * outside, 0.02 * violation)

@@ -36,8 +36,9 @@ def bounds_of(
     known: dict[str, Callable[[], float]] = {}
     if hasattr(target, "classes"):
         known["support vectors"] = lambda: support_share(target, full, weights)
-        if len(full) == 1 and full[0].problem.n_groups < 2 and len(full[0].free):
-            known["ξα"] = lambda: xi_alpha(full[0], decisions[:, 0], weights)
+        only = full[0]
+        if len(full) == 1 and only.problem.n_groups < 2 and len(only.free) and only.one_offset:
+            known["ξα"] = lambda: xi_alpha(only, decisions[:, 0], weights)
     known["span"] = lambda: span(target, full, decisions, weights)
     found = {}
     for name, compute in known.items():

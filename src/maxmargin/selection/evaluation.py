@@ -224,13 +224,15 @@ class Evaluation:
         weights = np.zeros(self.target.n)
         weights[fold.train] = 1.0 if self.weights is None else self.weights[fold.train]
         problems = [self.target.problems(cell.machine, weights) for cell in cells]
+        solvers = [SupportVectors(parts.gram.kernel).solver(cell.machine) for cell in cells]
         solutions: list[list[Solution]] = [[] for _ in cells]
         for number in range(len(self.target.splits)):
             gram = parts.of(number)
             path = FoldPath(gram, parts.room, self.clock.stop.is_set)
-            for cell, problem, found in zip(cells, problems, solutions, strict=True):
-                solver = SupportVectors(gram.kernel).solver(cell.machine)
-                solver = replace(solver, max_time=self.clock.left(cell.machine.max_time))
+            fits = zip(cells, problems, solvers, solutions, strict=True)
+            for cell, problem, solver, found in fits:
+                if (left := self.clock.left(cell.machine.max_time)) is not None:
+                    solver = replace(solver, max_time=left)
                 solution = path.solve(problem[number], cell.machine.C, solver)
                 if solution.status is Status.INTERRUPTED:
                     self.clock.stop.set()

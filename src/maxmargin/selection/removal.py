@@ -1,9 +1,10 @@
 """Rows removed from a solution: where the others go, exactly, and the proof that it is the optimum.
 
-All rows are removed from one tableau (`tableau`), which is computed once from the full solution: a
-removal is a few pivots. The result is judged by its own violation and gap, from its coefficients
-alone: Kβ of many removals is one matrix product, over the coefficients that have changed. What does
-not pass is solved again by the machine's solver.
+All rows are removed from one tableau (`tableau`) of the full solution, whose rows are those of the
+support vectors and of the few units that pivots are on: a removal is a few pivots. The result is
+judged by its own violation and gap, from its coefficients alone: Kβ of many removals is one matrix
+product, over the coefficients that have changed. What does not pass is solved again by the
+machine's solver.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, linked
 from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
+from maxmargin.selection.staircase import SNAP, staircase, standing
 from maxmargin.selection.tableau import MOST, follow_all
 from maxmargin.solvers import Solver
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
-SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
+SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
 
 parts_of_values = linked(values_of)
 
@@ -73,43 +75,84 @@ class Removal:
             self.K, self.unit = gram.square(self.unit), np.arange(problem.size)
         beta = self.of_row if shared else self.solution.beta
         self.knots, self.targets = staircase(problem, shared)
-        self.beta, self.state = standing(beta, self.knots)
+        self._stand(beta)
         self._arrange()
         none = np.full(1, -1), self.knots[None], np.zeros((1, problem.n_groups))
         exact, (found,) = self._follow(*none)
         if found:
-            self.beta, state = standing(exact[0], self.knots)
-            changed = bool((state != self.state).any())
-            self.state = state
-            if changed:
+            before = self.state
+            self._stand(exact[0])
+            if (self.state != before).any():
                 self._arrange()
         with one_blas_thread():
             self.f: Floats = self.beta @ self.K
+
+    def _stand(self, beta: Floats) -> None:
+        """The state of each unit at the optimum β.
+
+        The free units of a group tell its offset. Where there are none it may be anything between
+        two ends, and the unit that is about to rise at the lower one is taken to be free there.
+        """
+        self.beta, self.state = standing(beta, self.knots)
+        self.one_offset, n, last = True, len(beta), self.targets.shape[1] - 1
+        for g in range(self.problem.n_groups):
+            members, knot = self.problem.group[:n] == g, self.state // 2
+            if (self.state[members] % 2).any():
+                continue
+            self.one_offset = False
+            can_rise = members & (self.beta < self.knots[:, -1])
+            if can_rise.any():
+                target = self.targets[np.arange(n), np.minimum(knot, last)]
+                rise = np.where(can_rise, target - self.beta @ self.K, -np.inf)
+                self.state[rise.argmax()] += 1
 
     def _arrange(self) -> None:
         """The tableau of the units that are free now."""
         p, n, groups = self.problem, len(self.beta), self.problem.n_groups
         free = self.state % 2 == 1
-        F, B = np.flatnonzero(free), np.flatnonzero(~free)
-        A = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
+        F, used = np.flatnonzero(free), np.flatnonzero(~free & (self.beta != 0))
+        idle = np.flatnonzero(~free & (self.beta == 0))
+        B = np.concatenate([used, idle])
+        self.members: Floats = (p.group[:n] == np.arange(groups)[:, None]).astype(float)
+        A = self.members
         self.count, self.groups = len(F) + groups, slice(len(F), len(F) + groups)
         self.order = np.concatenate([F, np.full(groups, -1), B])
         self.place = np.empty(n, np.int64)
         self.place[F], self.place[B] = np.arange(len(F)), self.count + np.arange(len(B))
-        K = self.K.astype(float, copy=False)
-        C = np.vstack([K[np.ix_(F, B)], A[:, B]])
-        S = np.empty((n + groups, n + groups))
+        self.C: Floats = np.vstack([self.K[np.ix_(F, B)], A[:, B]])
+        self.S: Floats = np.empty((n + groups, n + groups))
+        self.made: Mask = np.arange(n + groups) < self.count
+        M, MC = self.S[: self.count, : self.count], self.S[: self.count, self.count :]
         with one_blas_thread():
-            M = inverse(K[np.ix_(F, F)], A[:, F])
-            MC = M @ C
-            R = C.T @ MC
-        S[: self.count, : self.count], S[: self.count, self.count :] = M, MC
-        S[self.count :, : self.count] = MC.T
-        S[self.count :, self.count :] = K[np.ix_(B, B)] - R
-        self.S = S
-        given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums, self.beta[B]])
-        self.known = S @ given
-        self.known[: self.count] -= 2 * MC @ self.beta[B]  # the sign of −MC
+            M[:] = inverse(self.K[np.ix_(F, F)], A[:, F])
+            np.matmul(M, self.C, out=MC)
+            given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums])
+            follows = M @ given - MC @ self.beta[B]
+            values = self.beta[used] @ self.K[used][:, B] + follows @ self.C
+        self.known = np.concatenate([follows, values])
+        self._make(used)
+        # Pivots will be on units at 0 whose q leaves its interval in the first step of a removal:
+        # as β_i goes to 0, q changes by β_i S_i if i is at a knot, by β_i S_i / S_ii if it is free.
+        others = self.count + len(used)
+        steps = np.abs(self.beta[self.order[:others]])
+        steps[self.groups] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):  # the only free unit of a group
+            steps[: len(F)] /= np.diagonal(M)[: len(F)]
+            reach = np.abs(steps[:, None] * self.S[:others, others:]).max(axis=0, initial=0.0)
+        ends = np.pad(self.targets, ((0, 0), (1, 1)), constant_values=((0, 0), (np.inf, -np.inf)))
+        knot, q = self.state[idle] // 2, values[len(used) :]
+        self._make(idle[(q + reach > ends[idle, knot]) | (q - reach < ends[idle, knot + 1])])
+
+    def _make(self, units: Numbers) -> None:
+        """The rows of S of some units at a knot."""
+        c = self.count
+        with one_blas_thread():
+            for start in range(0, len(units), SOME):
+                rows = units[start : start + SOME]
+                place, K = self.place[rows], self.K[np.ix_(rows, self.order[c:])]
+                self.S[place, :c] = self.S[:c, place].T
+                self.S[place, c:] = K - self.C[:, place - c].T @ self.S[:c, c:]
+        self.made[self.place[units]] = True
 
     @property
     def free(self) -> Numbers:
@@ -118,9 +161,13 @@ class Removal:
 
     def spans(self) -> Floats:
         """S² of every row: how far its decision value falls, for each unit of β."""
-        diagonal = np.diagonal(self.S)[self.place]
-        free = self.place < self.count
-        spans = np.where(free, 1 / np.where(free & (diagonal > 0), diagonal, np.inf), diagonal)
+        c, at_knot = self.count, self.order[self.count :]
+        spans = np.empty(len(self.beta))
+        with np.errstate(divide="ignore"):
+            spans[self.free] = 1 / np.diagonal(self.S)[: len(self.free)]
+        spans[at_knot] = np.diagonal(self.K)[at_knot]
+        spans[at_knot] -= np.einsum("ij,ij->j", self.C, self.S[:c, c:])
+        spans = np.where(np.isfinite(spans), spans, 0.0)
         return np.asarray(np.maximum(spans[: self.gram.n], 0.0))
 
     def _in_order(self, knots: Floats) -> Floats:
@@ -143,10 +190,13 @@ class Removal:
         old, goals = self._in_order(self.knots), self._in_order(knots)
         numbers, reals = np.empty((4, size), np.int64), np.empty((7, size))
         between, system = np.empty((size, knots.shape[-1])), np.empty((MOST, MOST + 1))
+        made = self.made.copy()  # another thread may write a row, but only the same numbers
+        tableau = self.S, self.count, self.K, self.C, self.order, made, self.known
         follow_all(
-            *(self.S, self.count, self.known, optimum, state, old, targets, goals, lacking),
-            *(places, slack, numbers, reals, between, system, self.order, beta, rounds),
+            *(*tableau, optimum, state, old, targets, goals, lacking, places, slack),
+            *(numbers, reals, between, system, beta, rounds),
         )
+        self.made |= made
         return beta, rounds
 
     def remove(self, rows: Numbers, problems: list[DualProblem] | None) -> list[Removed]:
@@ -160,6 +210,8 @@ class Removal:
         knots = np.array([staircase(q, shared)[0] for q in others])
         sums = np.array([q.sums for q in others])
         beta, rounds = self._follow(rows, knots, sums - p.sums)
+        lacks = np.abs(beta @ self.members.T - sums).max(axis=1, initial=0.0)
+        feasible = lacks <= SNAP * np.abs(beta).sum(axis=1)
         change = beta - self.beta
         moved = np.flatnonzero(change.any(axis=0))
         with one_blas_thread():
@@ -174,11 +226,11 @@ class Removal:
         )
         seconds = (perf_counter() - began) / len(rows)
         found = []
-        for k, (row, did) in enumerate(zip(rows.tolist(), rounds.tolist(), strict=True)):
-            slope, quadratic, loss, margin, violation = parts[:, k].tolist()
+        each = zip(rows.tolist(), rounds.tolist(), parts.T.tolist(), strict=True)
+        for k, (row, did, (slope, quadratic, loss, margin, violation)) in enumerate(each):
             primal = primal_of(quadratic, loss, margin)
             proved = Values(-(quadratic + slope), primal, violation, offsets[k])
-            if did and self.solver.criterion.of(proved) <= self.solver.tol:
+            if did and feasible[k] and self.solver.criterion.of(proved) <= self.solver.tol:
                 proof = Certificate.made(proved, Status.CONVERGED, did, 0, seconds)
                 found.append(self._removed(row, coef[k], proved.offsets, proof))
             else:
@@ -190,8 +242,12 @@ class Removal:
         lower, upper = (np.where(self._row == row, 0.0, bound) for bound in (p.lower, p.upper))
         p = replace(p, lower=lower, upper=upper)
         solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
-        coef = p.on_rows(solution.beta)
-        return self._removed(row, coef, solution.offsets, Certificate.of(solution))
+        beta = solution.beta
+        near = SNAP * np.minimum(upper - lower, np.abs(beta).max(initial=0.0))
+        for bound in lower, upper:
+            beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+        offsets = p.offsets(beta, solution.gradient)
+        return self._removed(row, p.on_rows(beta), offsets, Certificate.of(solution))
 
     def _removed(self, row: int, beta: Floats, offsets: Floats, proof: Certificate) -> Removed:
         coef, offset = self.machine._decode(beta, offsets)
@@ -240,29 +296,6 @@ def judge(
         parts[0, k], parts[1, k], parts[2, k], parts[3, k], parts[4, k] = found
         for g in range(offsets.shape[1]):
             offsets[k, g] = sides[-1, g]
-
-
-def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
-    """The knots and targets of each unit; if `shared`, two variables of a row are one unit."""
-    p, n = problem, problem.size // 2
-    if not shared:
-        return np.column_stack([p.lower, p.upper]), -p.linear[:, None]
-    return (
-        np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n]]),
-        -np.column_stack([p.linear[n:], p.linear[:n]]),
-    )
-
-
-def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
-    """β with those at a knot that are there but for rounding, and the state of each unit."""
-    beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
-    near = SNAP * (knots[:, -1] - knots[:, 0])
-    for k in range(1, knots.shape[1]):
-        state = np.where(beta > knots[:, k - 1] + near, 2 * k - 1, state)
-        state = np.where(beta >= knots[:, k] - near, 2 * k, state)
-    state = np.where(near > 0, state, 0)
-    at = state % 2 == 0
-    return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state
 
 
 def solved(

@@ -13,7 +13,8 @@ At the known optimum the units F are free, the others B at a knot, and
 d being the sums of the groups. What is on the right is given, what is on the left follows. Taking a
 row out changes one number on the right. If a β_F then leaves its piece of the staircase, or a q_B
 its interval, that unit changes sides: β is given where q was, or q where β was. These pivots J need
-no new matrix, only a system over T_JJ, a few numbers in size. Those that are wrong change sides all
+no new matrix, only a system over T_JJ, a few numbers in size, and of T the rows of J alone, which
+are computed when first needed. Those that are wrong change sides all
 at once (Kostreva's block pivots); if that does not make them fewer, one at a time, the last of them
 (Murty's rule), which comes to an end for every positive definite K. What rounding or a singular K
 spoils is noticed: every optimum is judged by its coefficients alone.
@@ -27,8 +28,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, inner
+from maxmargin.selection.tableau_rows import add, make, solve
 
 ROUNDS = 30  # of pivots at most, for one step
 PATIENCE = 2  # rounds that do not make the wrong ones fewer, after which the step is made shorter
@@ -36,7 +38,6 @@ AWAY = 2  # times the fewest wrong ones so far: then pivots lead away (californi
 SHORTEST = 1 / 64  # step
 MOST = 256  # units that may have changed sides
 ROUNDING = 1e-12  # of a box: how far outside a coefficient counts as inside
-SINGULAR = 1e-11  # what rounding leaves of an element that is zero
 LIMITS = 64  # values that are compared with their limits at a time
 
 
@@ -44,6 +45,10 @@ LIMITS = 64  # values that are compared with their limits at a time
 def follow_all(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     known: Floats,
     optimum: Floats,
     first: Numbers,
@@ -57,7 +62,6 @@ def follow_all(
     reals: Floats,
     between: Floats,
     system: Floats,
-    order: Numbers,
     beta: Floats,
     rounds: Numbers,
 ) -> None:
@@ -65,9 +69,10 @@ def follow_all(
 
     Everything but β is in the order of S: F, groups, B. The first `count` are F and groups, and
     `order` is the unit at each place, −1 for a group, which is a unit that is free without end.
-    S is T but for the sign of −MC, `known` the left-hand side at the known optimum, `first` its
-    states: 2k at knot k, 2k − 1 free below it. The knots move to `goals` and the sums grow by
-    `lacking`: a line for each unit, or one for all. A unit −1 is none.
+    S is T but for the sign of −MC, and has the rows that are `made`; others are added. `known` is
+    the left-hand side at the known optimum, `first` its states: 2k at knot k, 2k − 1 free below it.
+    The knots move to `goals` and the sums grow by `lacking`: a line for each unit, or one for all.
+    A unit −1 is none.
     """
     for i in range(len(order)):
         reals[5, i], reals[6, i] = limits(i, first[i], knots, targets, slack)
@@ -77,8 +82,8 @@ def follow_all(
         for j in range(goal.shape[1] if u >= 0 else 0):
             goal[u, j] = 0.0
         rounds[k] = follow(
-            *(S, count, known, optimum, first, knots, targets, goal, lacking[line], slack),
-            *(numbers, reals, between, system),
+            *(S, count, K, C, order, made, known, optimum, first, knots, targets, goal),
+            *(lacking[line], slack, numbers, reals, between, system),
         )
         for j in range(goal.shape[1] if u >= 0 else 0):
             goal[u, j] = knots[u, j]
@@ -91,6 +96,10 @@ def follow_all(
 def follow(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     known: Floats,
     optimum: Floats,
     first: Numbers,
@@ -123,7 +132,10 @@ def follow(
             if lacking[g] != 0:
                 add(S, count, count - len(lacking) + g, to * lacking[g], base)
         here = goal if to == 1 else between
-        did = pivot(S, count, optimum, first, knots, here, targets, slack, numbers, reals, system)
+        did = pivot(
+            *(S, count, K, C, order, made, optimum, first, knots, here, targets, slack),
+            *(numbers, reals, system),
+        )
         rounds += abs(did)
         if did > 0:
             at, step = to, 2 * step
@@ -140,6 +152,10 @@ def follow(
 def pivot(
     S: Floats,
     count: int,
+    K: Floats,
+    C: Floats,
+    order: Numbers,
+    made: Mask,
     before: Floats,
     first: Numbers,
     old: Floats,
@@ -199,6 +215,9 @@ def pivot(
             return -rounds
         for i in range(w):
             k = wrong[i]
+            if not made[k]:
+                make(S, count, K, C, order, k)
+                made[k] = True
             least, _ = limits(k, state[k], knots, targets, slack)
             rises = (z[k] < least) != (state[k] % 2 == 1)  # β does, where q is too small
             state[k] += 1 if rises else -1
@@ -285,57 +304,3 @@ def outside(z: Floats, low: Floats, high: Floats, found: Numbers) -> int:
                 found[count] = k
                 count += 1
     return count
-
-
-@inner(fastmath={"contract"})
-def add(S: Floats, count: int, k: int, x: float, z: Floats) -> None:
-    """z += x times column k of T."""
-    row, sign = S[k], x if k < count else -x
-    for l in range(count):
-        z[l] += sign * row[l]
-    for l in range(count, len(z)):
-        z[l] += x * row[l]
-
-
-@inner(fastmath={"contract"})
-def solve(
-    S: Floats,
-    count: int,
-    J: Numbers,
-    m: int,
-    state: Numbers,
-    knots: Floats,
-    targets: Floats,
-    base: Floats,
-    system: Floats,
-) -> bool:
-    """The last column of `system` = what is given of the units that have changed sides.
-
-    By elimination; False if T_JJ is singular.
-    """
-    for i in range(m):
-        k = J[i]
-        for l in range(m):
-            system[i, l] = -S[k, J[l]] if k < count <= J[l] else S[k, J[l]]
-        goal = knots[k, state[k] // 2] if k < count else targets[k, state[k] // 2]
-        system[i, m] = goal - base[k]
-    for i in range(m):
-        largest = i
-        for l in range(i + 1, m):
-            largest = l if abs(system[l, i]) > abs(system[largest, i]) else largest
-        for c in range(i, m + 1):
-            system[i, c], system[largest, c] = system[largest, c], system[i, c]
-        top = system[i]
-        if not abs(top[i]) > SINGULAR:
-            return False
-        for l in range(i + 1, m):
-            line = system[l]
-            factor = line[i] / top[i]
-            for c in range(i + 1, m + 1):
-                line[c] -= factor * top[c]
-    for i in range(m - 1, -1, -1):
-        line, value = system[i], system[i, m]
-        for c in range(i + 1, m):
-            value -= line[c] * system[c, m]
-        line[m] = value / line[i]
-    return True

@@ -128,7 +128,7 @@ class Classes(Target):
         self.y = column_or_1d(y, warn=True)
         self.classes, self.labels = class_numbers(y)
         self.scheme = scheme_of(machine.multiclass, self.classes)
-        self.splits = self.scheme.splits(self.labels)
+        self.splits = [*self.scheme.splits(self.labels)]  # made once, for every cell
         self.order = self.labels.argsort(kind="stable")
         self.ends = np.concatenate([[0], np.bincount(self.labels).cumsum()])
 

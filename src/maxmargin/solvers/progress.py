@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Criterion(Enum):
         parts = self._parts(values)
         return max(parts, key=parts.__getitem__)
 
-    @property
+    @cached_property
     def words(self) -> str:
         """All that it bounds."""
         return " and ".join(self._parts(Values(0.0, 0.0, 0.0, np.zeros(0))))
