@@ -1,5 +1,7 @@
 """What a block is made of, how exact it is, and a gradient that is proved wrong."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,3 +82,35 @@ def test_a_gradient_that_is_proved_wrong_is_exact_where_it_counts():
     assert problem.violation(state.beta, state.gradient) == pytest.approx(
         problem.violation(state.beta, true), abs=1e-10
     )
+
+
+def test_entries_have_32_bits_once_a_block_gained_nothing(monkeypatch):
+    """Of a smooth kernel 16 bits say little of K_ii + K_jj − 2K_ij: steps may lower the dual."""
+    X, y = make_moons(BlockSMO.whole + 200, noise=0.3, random_state=0)
+    state, kinds, square = (
+        DualState(c_svc(2.0 * y - 1, 1.0), Gram(RBF(0.1), X), None),
+        [],
+        Gram.square,
+    )
+
+    def watched(self, i, dtype=np.float64, out=None):
+        kinds.append(out.dtype.type)
+        return square(self, i, dtype, out)
+
+    monkeypatch.setattr(Gram, "square", watched)
+    state.aim = 1e-3
+    blocks = BlockSMO()._blocks(state)
+    for state.idle in (0, 1, 0):
+        next(blocks)
+    assert kinds == [np.uint16, np.float32, np.float32]
+
+
+def test_a_gap_that_is_refuted_raises_the_precision():
+    """Else float32 and float64 sums alternate, each with an optimum of its own (C = 10⁴)."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 6)).astype(np.float32), rng.choice([-1.0, 1.0], 4000)
+    duals = []
+    BlockSMO().solve(
+        c_svc(y, 1e4), Gram(RBF(3.0), X), observe=lambda now: duals.append(now.objective)
+    )
+    assert sum(after < before for before, after in pairwise(duals)) <= 1

@@ -169,7 +169,8 @@ class BlockSMO(Solver):
                 violation = problem.violation(state.beta, state.gradient)
                 aim = max(aim, 0.3 * outside, 0.02 * violation)
             rows = problem.row_of(W)
-            rounded = round_off and state.dtype == np.float32 and not state.sharpened
+            round_off = round_off and state.idle == 0 and not state.sharpened
+            rounded = round_off and state.dtype == np.float32
             kind, width = (np.uint16, whole(len(W))) if rounded else (state.dtype, len(W))
             if not space.size or space.dtype != kind:
                 space = large_array((whole(min(self.largest, problem.size)) ** 2,), kind)

@@ -180,10 +180,10 @@ class DualState(State[DualProblem, Gram]):
         """Recompute from β alone the gradients that the objective and the violation depend on.
 
         Those are G of the support vectors (the objective), and of the variables that violate KKT
-        or have an extreme G (the violation and the loss). If the violation is then above tol, the
-        precision of the entries is raised.
+        or have an extreme G (the violation and the loss). If the violation is then above tol, or
+        the gap that the steps aim at, the precision of the entries is raised.
         """
-        if not self._is_confirmed(tol):
+        if not self._is_confirmed(tol) or (self.aim < tol < self.values().relative_gap):
             self._raise_precision()
 
     def _is_confirmed(self, tol: float) -> bool:
