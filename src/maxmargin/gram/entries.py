@@ -116,10 +116,8 @@ class TiledEntries(EntrySource):
         return values
 
     def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
-        """K[i, i]; half of it is computed where that saves more than copying the other costs."""
-        in_parts = self._widens(dtype) and len(self._parts(len(i))) > 1
-        cheap = not self.costly and dtype != np.float64
-        if cheap or in_parts or len(i) < 2:
+        """K[i, i]; half of it is computed, unless packing would copy much of X in a wider dtype."""
+        if self._widens(dtype) and len(self._parts(len(i))) > 1:
             return super().square(i, dtype, out)
         out = large_array((len(i), len(i)), dtype) if out is None else out
         self.evaluations += len(i) * (len(i) + 1) // 2

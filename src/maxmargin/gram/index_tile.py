@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
 from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import aligned
+from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form, apply, multiply_by
 
@@ -151,7 +152,8 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the packed x_i and the expanded z_j.
 
-    `half` computes the entries for i ≤ j; `add` adds to what `out` holds.
+    `half`: x and z are the same rows, and of an entry and its mirror image one is computed. `add`
+    adds to what `out` holds.
     """
     factor, adds = form.factor_in(left.full.dtype), add or None
 
@@ -327,7 +329,10 @@ def fill(
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for start ≤ j < stop and every x_i; half: for i ≤ j."""
+    """out[j, i] = factor f(t) for start ≤ j < stop and every x_i.
+
+    If half: for i ≤ j, and out[i, j] = out[j, i].
+    """
     n = out.shape[1]
     for g in range(len(left.firsts)):
         first = g * t.size
@@ -344,4 +349,6 @@ def fill(
             else:
                 for i in range(some.size):
                     line[i] = y[i]
+        if half:
+            mirror_rows(out, start, stop, first, min(first + t.size, n))
         _set_lists(left, g, list_of, False)

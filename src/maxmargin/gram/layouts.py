@@ -20,7 +20,6 @@ from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.symmetric import mirrored
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, is_far, moved
 
@@ -34,12 +33,6 @@ LONGEST = 4096
 # The largest |square| ‖x‖² at which dense rows may be compressed and so stay uncentred: t then
 # carries an error of about 1e-5 in float32.
 HARMLESS = 100.0
-VECTOR = 64  # entries: a multiple of the vectors of every tile
-
-
-def whole(n: int) -> int:
-    """The smallest multiple of VECTOR that is ≥ n: rows of so many entries are whole vectors."""
-    return -(-n // VECTOR) * VECTOR
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ class Layout(ABC):
         """`block` of rows with themselves: one half is computed, the other is its mirror image."""
         for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
             self.tile.block(left, rows, form, out, threads, half=True, add=k > 0)
-        return mirrored(out, threads)
+        return out
 
     def dot(self, left: Any, right: tuple[Any, ...], coef: Floats, threads: int) -> Floats:
         """Σ_j coef_j k(x_i, z_j) for every packed x_i, in float64."""

@@ -100,12 +100,9 @@ class Gram:
         if self.matrix is not None:
             return self.matrix.astype(dtype, copy=False)
         if self._held is None or self._held.dtype != dtype:
-            self._held, every = None, np.arange(self.n)  # its memory is reused
+            self._held = None  # its memory is reused
             out = large_array((self.n, self.n), dtype)
-            if self.is_cheap:
-                self._held = self._entries.block(every, None, dtype, out)
-            else:
-                self._held = self.square(every, dtype, out)
+            self._held = self.square(np.arange(self.n), dtype, out)
         return self._held
 
     @property
@@ -170,8 +167,7 @@ class Gram:
         """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
 
         Writes to `out` if it is given and the small matrix does not hold the values already. Where
-        `entries_round`, `out` may be uint16, which holds value · UNIT, with rows padded to a
-        multiple of 64 entries.
+        `entries_round`, `out` may be uint16, which holds value · UNIT.
         """
         i = np.asarray(i)
         if self.matrix is not None:

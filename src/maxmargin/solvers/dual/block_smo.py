@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.gram.layouts import whole
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
@@ -170,10 +169,10 @@ class BlockSMO(Solver):
                 aim = max(aim, 0.3 * outside, 0.02 * violation)
             rows = problem.row_of(W)
             rounded = round_off and state.dtype == np.float32 and not state.sharpened
-            kind, width = (np.uint16, whole(len(W))) if rounded else (state.dtype, len(W))
+            kind = np.uint16 if rounded else state.dtype
             if not space.size or space.dtype != kind:
-                space = large_array((whole(min(self.largest, problem.size)) ** 2,), kind)
-            K = space[: len(W) * width].reshape(len(W), width)
+                space = large_array((min(self.largest, problem.size) ** 2,), kind)
+            K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.square(rows, state.dtype, out=K)
             diagonal = state.gram.diagonal[rows].astype(state.dtype)
             beta, gradient = state.beta[W], state.gradient[W]
