@@ -121,7 +121,8 @@ class TiledEntries(EntrySource):
             return super().square(i, dtype, out)
         out = large_array((len(i), len(i)), dtype) if out is None else out
         self.evaluations += len(i) * (len(i) + 1) // 2
-        left = self.layout.pack(dtype, i, self.threads)
+        packed = self._packed.get(dtype) if np.array_equal(i, np.arange(self.n)) else None
+        left = self.layout.pack(dtype, i, self.threads) if packed is None else packed
         right = self.layout.expand(dtype, i, self.threads)
         return self.layout.square(left, right, out, self.threads)
 

@@ -115,6 +115,9 @@ class DenseLayout(Layout):
     def like(self, X: Data) -> DenseLayout:
         return replace(self, X=X)
 
+    def take(self, numbers: Numbers) -> DenseLayout:
+        return replace(self, X=self.X.take(numbers, 0))  # a third of the time of X[numbers]
+
     def pack(self, dtype: RealType, numbers: Numbers | None, threads: int) -> Reals:
         return dense_tile.pack(self.X, dtype, self.centre, numbers, threads)
 

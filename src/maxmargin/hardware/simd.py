@@ -47,8 +47,7 @@ def _registers() -> tuple[int, int]:
 
 
 # The shape of a tile: LANES numbers (two registers) by ROWS rows. Their sums take three quarters of
-# all registers, and operands the rest: more sums would not stay in registers, fewer would load
-# operands more often.
+# all registers: more would not stay in them, fewer would load operands more often.
 _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8

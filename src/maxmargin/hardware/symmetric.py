@@ -9,7 +9,8 @@ from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import SQUARE, transpose
 from maxmargin.hardware.threads import run_split
 
-STRIP = 24  # rows that are mirrored together, in the first-level cache
+STRIP = 96  # rows that are mirrored together: long pieces are written, from the cache
+# (docs/speed.md, "Constants")
 
 
 def mirrored(out: Entries, threads: int = 1) -> Entries:

@@ -110,6 +110,8 @@ class BlockSMO(Solver):
         At C = 10¹² a dual that rises by its last digit can have a wider gap.
         """
         better = polished(state.problem, state.gram, state.beta, state.gradient)
+        if better[0] is state.beta:
+            return
         if self.criterion.of(state.problem.values(*better)) <= self.tol:
             state.settle(*better, "active set")
 

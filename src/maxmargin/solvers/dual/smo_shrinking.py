@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals
+from maxmargin.gram.row_cache import gather_entries
+from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers, Reals
+from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import large_array
+from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual.smo_block import smo_block
 
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
@@ -55,20 +58,34 @@ def smo_shrinking(
 
 def square_of(K: Entries, W: Numbers) -> Entries:
     """K[W, W], in memory that is used again; W may name a row twice."""
-    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
+    square = large_array((len(W), len(W)), K.dtype)
+    gather_entries(K, W, W, np.arange(len(W)), square, 0, len(W))
+    return square
 
 
 def in_play(
     gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
 ) -> Numbers:
     """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    up = np.where(beta < upper, -gradient, -np.inf)
-    down = np.where(beta > lower, -gradient, np.inf)
-    groups = [group == g for g in range(n_groups)] if n_groups > 1 else [slice(None)]
-    top = np.array([up[mine].max(initial=-np.inf) for mine in groups])
-    bottom = np.array([down[mine].min(initial=np.inf) for mine in groups])
-    if not n_groups:
-        top = np.maximum(np.maximum(top, -bottom), 0.0)
-        bottom = -top
-    return np.flatnonzero((up >= bottom[group]) | (down <= top[group]))
+    chosen, sides = np.empty(len(beta), bool), np.empty((SIDES, max(n_groups, 1)))
+    mark(beta, gradient, lower, upper, group, n_groups, sides, chosen)
+    return np.flatnonzero(chosen)
+
+
+@compiled()
+def mark(
+    beta: Floats,
+    gradient: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    n_groups: int,
+    sides: Floats,
+    chosen: Mask,
+) -> None:
+    """chosen = whether each variable is in play."""
+    worst = survey(beta, gradient, lower, upper, group, n_groups, sides)
+    for i in range(len(beta)):
+        top, bottom = (sides[0, group[i]], sides[1, group[i]]) if n_groups else (worst, -worst)
+        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
+        chosen[i] = (rises and -gradient[i] >= bottom) or (falls and -gradient[i] <= top)
