@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.threads import run_all
@@ -63,6 +64,14 @@ class EntrySource(ABC):
     def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
         """K[rows, j] @ coef; over all rows if None."""
 
+    def computed(self, count: int) -> None:
+        """Count entries that were computed elsewhere, by a `row_maker`."""
+        self.evaluations += count
+
+    def row_maker(self, dtype: RealType) -> Maker | None:
+        """What computes single rows inside compiled code; None if nothing does, or slowly."""
+        return None
+
     def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
         """K[i, i]."""
         out = large_array((len(i), len(i)), dtype) if out is None else out
@@ -96,6 +105,10 @@ class TiledEntries(EntrySource):
     def largest_norm(self) -> float:
         norms = self.layout.squared_norms(self._left(np.float32))
         return float(norms.max(initial=0))
+
+    def row_maker(self, dtype: RealType) -> Maker | None:
+        cheap = not self.costly and not self._widens(dtype)
+        return self.layout.row_maker(self._left(dtype), dtype, self.threads) if cheap else None
 
     def block(
         self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None

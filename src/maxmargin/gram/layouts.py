@@ -19,7 +19,9 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
+from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
+from maxmargin.hardware.simd import aligned
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, is_far, moved
 
@@ -85,6 +87,10 @@ class Layout(ABC):
         """Right rows of each form."""
         return tuple(self.expand_form(form, dtype, numbers, threads) for form in self.forms)
 
+    def row_maker(self, left: Any, dtype: RealType, threads: int) -> Maker | None:
+        """What computes single rows inside compiled code, of all rows; None if nothing does."""
+        return None
+
     def block(self, left: Any, right: tuple[Any, ...], out: Entries, threads: int) -> Entries:
         """out[j, i] = k(x_i, z_j). Only the values of a single form may be stored in 16 bits."""
         for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
@@ -125,6 +131,14 @@ class DenseLayout(Layout):
         self, form: Form, dtype: RealType, numbers: Numbers | None, threads: int
     ) -> Reals:
         return dense_tile.expand(self.X, form, dtype, self.centre, numbers, threads)
+
+    def row_maker(self, left: Reals, dtype: RealType, threads: int) -> Maker | None:
+        if len(self.forms) > 1:
+            return None
+        (form,), (right,) = self.forms, self.expand(dtype, None, threads)
+        made, room = np.zeros(len(self.X), bool), aligned((left[:, 0].size,), dtype)
+        rows = right.reshape(-1, right.shape[-1])
+        return made, left, rows, room, form.power, form.factor_in(left.dtype)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
+from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
@@ -37,7 +38,7 @@ from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.smo_block import smo_block
-from maxmargin.solvers.dual.smo_shrinking import smo_shrinking, square_of
+from maxmargin.solvers.dual.smo_shrinking import smo_shrinking
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver
@@ -117,18 +118,21 @@ class BlockSMO(Solver):
 
     def _whole(self, state: DualState) -> Moves:
         """All variables at once: K is computed once, and G from β alone after each round."""
-        p, K, coarse = state.problem, np.empty(0), FEW < state.gram.n <= HELD_ROWS
+        p, coarse = state.problem, FEW < state.gram.n <= HELD_ROWS
+        rows: RowsOnDemand | None = None
         while True:
             coarse = coarse and self._is_coarse(state)
             dtype = np.float32 if coarse else state.dtype
-            if not K.size or K.dtype != dtype:
-                K = state.gram.held(dtype)
-                K = K if p.rows is None else square_of(K, p.rows)
+            if rows is None or rows.K.dtype != dtype:
+                rows = state.gram.on_demand(dtype)
+                if p.rows is not None:
+                    rows.complete()
+                    rows = rows.take(p.rows)
                 diagonal = state.diagonal.astype(dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
-            steps = smo_shrinking(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
+            steps = smo_shrinking(rows, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
             state.work += steps * p.size
             if not np.array_equal(beta, state.beta):
                 state.begin_at(beta, steps=steps)

@@ -10,12 +10,13 @@ At first and after every q steps these are left out, if they are many. The steps
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from maxmargin.gram.row_cache import gather_entries
-from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers, Reals
+from maxmargin.gram.on_demand import RowsOnDemand
+from maxmargin.hardware.arrays import Floats, Mask, Numbers, Reals
 from maxmargin.hardware.jit import compiled
-from maxmargin.hardware.memory import large_array
 from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual.smo_block import smo_block
 
@@ -23,7 +24,7 @@ SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their 
 
 
 def smo_shrinking(
-    K: Entries,
+    rows: RowsOnDemand,
     diagonal: Reals,
     gradient: Floats,
     beta: Floats,
@@ -34,7 +35,7 @@ def smo_shrinking(
     tol: float,
     max_steps: int,
 ) -> int:
-    """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
+    """As `smo_block` with the rows of K, on ever fewer variables; `gradient` is not that of all.
 
     The caller computes G of all from β, and begins again if one that was left out violates KKT.
     """
@@ -45,22 +46,16 @@ def smo_shrinking(
             beta[left] = values
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
-            K = square_of(K, W)
+            rows = rows.take(W)
         limit = min(len(values), max_steps - taken)
-        steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
+        block = diagonal, gradient, values, *box, n_groups, tol
+        steps = rows.run(partial(smo_block, rows.K, *block, maker=rows.maker), limit)
         taken += steps
         if steps < limit:
             break
         W = in_play(gradient, values, *box, n_groups)
     beta[left] = values
     return taken
-
-
-def square_of(K: Entries, W: Numbers) -> Entries:
-    """K[W, W], in memory that is used again; W may name a row twice."""
-    square = large_array((len(W), len(W)), K.dtype)
-    gather_entries(K, W, W, np.arange(len(W)), square, 0, len(W))
-    return square
 
 
 def in_play(
