@@ -112,8 +112,7 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`.
 
-    `half`: x and z are the same rows, and of an entry and its mirror image one is computed. `add`
-    adds to what `out` holds.
+    With `half`, for the same x and z, half is computed and mirrored; `add` adds to `out`.
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 

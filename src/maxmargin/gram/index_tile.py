@@ -152,8 +152,7 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the packed x_i and the expanded z_j.
 
-    `half`: x and z are the same rows, and of an entry and its mirror image one is computed. `add`
-    adds to what `out` holds.
+    With `half`, for the same x and z, half is computed and mirrored; `add` adds to `out`.
     """
     factor, adds = form.factor_in(left.full.dtype), add or None
 
@@ -329,10 +328,7 @@ def fill(
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for start ≤ j < stop and every x_i.
-
-    If half: for i ≤ j, and out[i, j] = out[j, i].
-    """
+    """out[j, i] = factor f(t) for start ≤ j < stop and x_i; half: for i ≤ j, and mirrored."""
     n = out.shape[1]
     for g in range(len(left.firsts)):
         first = g * t.size
