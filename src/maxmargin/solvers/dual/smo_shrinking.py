@@ -10,17 +10,21 @@ At first and after every q steps these are left out, if they are many. The steps
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals
-from maxmargin.hardware.memory import large_array
+from maxmargin.gram.on_demand import RowsOnDemand
+from maxmargin.hardware.arrays import Floats, Mask, Numbers, Reals
+from maxmargin.hardware.jit import compiled
+from maxmargin.problem.dual import SIDES, survey
 from maxmargin.solvers.dual.smo_block import smo_block
 
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 
 def smo_shrinking(
-    K: Entries,
+    rows: RowsOnDemand,
     diagonal: Reals,
     gradient: Floats,
     beta: Floats,
@@ -31,7 +35,7 @@ def smo_shrinking(
     tol: float,
     max_steps: int,
 ) -> int:
-    """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
+    """As `smo_block` with the rows of K, on ever fewer variables; `gradient` is not that of all.
 
     The caller computes G of all from β, and begins again if one that was left out violates KKT.
     """
@@ -42,9 +46,10 @@ def smo_shrinking(
             beta[left] = values
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
-            K = square_of(K, W)
+            rows = rows.take(W)
         limit = min(len(values), max_steps - taken)
-        steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
+        block = diagonal, gradient, values, *box, n_groups, tol
+        steps = rows.run(partial(smo_block, rows.K, *block, maker=rows.maker), limit)
         taken += steps
         if steps < limit:
             break
@@ -53,22 +58,29 @@ def smo_shrinking(
     return taken
 
 
-def square_of(K: Entries, W: Numbers) -> Entries:
-    """K[W, W], in memory that is used again; W may name a row twice."""
-    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
-
-
 def in_play(
     gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
 ) -> Numbers:
     """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    up = np.where(beta < upper, -gradient, -np.inf)
-    down = np.where(beta > lower, -gradient, np.inf)
-    groups = [group == g for g in range(n_groups)] if n_groups > 1 else [slice(None)]
-    top = np.array([up[mine].max(initial=-np.inf) for mine in groups])
-    bottom = np.array([down[mine].min(initial=np.inf) for mine in groups])
-    if not n_groups:
-        top = np.maximum(np.maximum(top, -bottom), 0.0)
-        bottom = -top
-    return np.flatnonzero((up >= bottom[group]) | (down <= top[group]))
+    chosen, sides = np.empty(len(beta), bool), np.empty((SIDES, max(n_groups, 1)))
+    mark(beta, gradient, lower, upper, group, n_groups, sides, chosen)
+    return np.flatnonzero(chosen)
+
+
+@compiled()
+def mark(
+    beta: Floats,
+    gradient: Floats,
+    lower: Floats,
+    upper: Floats,
+    group: Numbers,
+    n_groups: int,
+    sides: Floats,
+    chosen: Mask,
+) -> None:
+    """chosen = whether each variable is in play."""
+    worst = survey(beta, gradient, lower, upper, group, n_groups, sides)
+    for i in range(len(beta)):
+        top, bottom = (sides[0, group[i]], sides[1, group[i]]) if n_groups else (worst, -worst)
+        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
+        chosen[i] = (rises and -gradient[i] >= bottom) or (falls and -gradient[i] <= top)
