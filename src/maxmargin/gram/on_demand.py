@@ -14,9 +14,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from maxmargin.gram.row_cache import gather_entries
 from maxmargin.hardware.arrays import Entries, Index, Mask, Numbers, Real, Reals
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import inner
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import multiply
 from maxmargin.kernels.form import apply, multiply_by
@@ -98,15 +97,16 @@ class RowsOnDemand:
         """Whether these rows are there."""
         return self.maker is None or bool(self.maker[0][numbers].all())
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are there."""
+        return self._square is None
+
     def take(self, W: Numbers) -> RowsOnDemand:
-        """K[W, W], in memory that is used again; W may name a row twice."""
-        square, maker = large_array((len(W), len(W)), self.K.dtype), self.maker
-        if maker is not None:
-            if self._square is not None:
-                make(self.K, maker, W)
-                self._count_made(maker)
-            maker = np.ones(len(W), bool), *maker[1:]
-        gather_entries(self.K, W, W, np.arange(len(W)), square, 0, len(W))
+        """K[W, W] of a K that is whole, in memory that is used again; W may name a row twice."""
+        rows = self.K.take(W, 0, large_array((len(W), self.K.shape[1]), self.K.dtype), "clip")
+        square = rows.take(W, 1, large_array((len(W), len(W)), self.K.dtype), "clip")
+        maker = None if self.maker is None else (np.ones(len(W), bool), *self.maker[1:])
         return RowsOnDemand(square, maker)
 
 
@@ -121,10 +121,3 @@ def need(K: Entries, maker: Maker | None, i: Index) -> None:
             apply(power, t[: len(K)], K[i])
             multiply_by(factor, K[i])
             made[i] = True
-
-
-@compiled()
-def make(K: Entries, maker: Maker, numbers: Numbers) -> None:
-    """Compute those of some rows that are not there."""
-    for i in numbers:
-        need(K, maker, i)

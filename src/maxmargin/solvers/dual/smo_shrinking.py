@@ -5,7 +5,8 @@ can move the other way:
 
     β_k = lower_k  and  −G_k < min {−G_j : β_j can fall}      (at the upper bound: > max, can rise)
 
-At first and after every q steps these are left out, if they are many. The steps are the same.
+At first and after every q steps these are left out, if they are many, and if K is there: of rows
+that are computed one by one, few are needed anyway. The steps are the same.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from functools import partial
 import numpy as np
 
 from maxmargin.gram.on_demand import RowsOnDemand
-from maxmargin.hardware.arrays import Floats, Mask, Numbers, Reals
-from maxmargin.hardware.jit import compiled
-from maxmargin.problem.dual import SIDES, survey
+from maxmargin.hardware.arrays import Floats, Numbers, Reals
 from maxmargin.solvers.dual.smo_block import smo_block
 
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
@@ -42,7 +41,7 @@ def smo_shrinking(
     box, taken, left = (lower, upper, group), 0, np.arange(len(beta))
     values, W = beta, in_play(gradient, beta, *box, n_groups)
     while len(W) and taken < max_steps:
-        if len(W) < SHRUNK * len(values):
+        if rows.is_whole and len(W) < SHRUNK * len(values):
             beta[left] = values
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
@@ -62,25 +61,12 @@ def in_play(
     gradient: Floats, beta: Floats, lower: Floats, upper: Floats, group: Numbers, n_groups: int
 ) -> Numbers:
     """The variables that could be one of a violating pair, or violate KKT by themselves."""
-    chosen, sides = np.empty(len(beta), bool), np.empty((SIDES, max(n_groups, 1)))
-    mark(beta, gradient, lower, upper, group, n_groups, sides, chosen)
-    return np.flatnonzero(chosen)
-
-
-@compiled()
-def mark(
-    beta: Floats,
-    gradient: Floats,
-    lower: Floats,
-    upper: Floats,
-    group: Numbers,
-    n_groups: int,
-    sides: Floats,
-    chosen: Mask,
-) -> None:
-    """chosen = whether each variable is in play."""
-    worst = survey(beta, gradient, lower, upper, group, n_groups, sides)
-    for i in range(len(beta)):
-        top, bottom = (sides[0, group[i]], sides[1, group[i]]) if n_groups else (worst, -worst)
-        rises, falls = beta[i] < upper[i], beta[i] > lower[i]
-        chosen[i] = (rises and -gradient[i] >= bottom) or (falls and -gradient[i] <= top)
+    up = np.where(beta < upper, -gradient, -np.inf)
+    down = np.where(beta > lower, -gradient, np.inf)
+    groups = [group == g for g in range(n_groups)] if n_groups > 1 else [slice(None)]
+    top = np.array([up[mine].max(initial=-np.inf) for mine in groups])
+    bottom = np.array([down[mine].min(initial=np.inf) for mine in groups])
+    if not n_groups:
+        top = np.maximum(np.maximum(top, -bottom), 0.0)
+        bottom = -top
+    return np.flatnonzero((up >= bottom[group]) | (down <= top[group]))
