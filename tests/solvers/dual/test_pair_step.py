@@ -9,7 +9,7 @@ import naive
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers.dual.pair_step import step_pair, step_single, take_pair, violates
+from maxmargin.solvers.dual.pair_step import step_pair, step_single, violates
 from maxmargin.solvers.dual.state import DualState
 
 
@@ -95,13 +95,3 @@ def test_a_single_step_is_the_minimum_over_one_variable():
     assert state.beta.tolist() == [-0.25, 0.0]  # −G/K = −1/4
     np.testing.assert_allclose(state.gradient, [0.0, -1.5])
     assert (told[0].unclipped, told[0].low, told[0].high) == (-0.25, -1.0, 0.0)
-
-
-def test_what_rounding_leaves_of_the_way_to_a_bound_is_no_free_variable():
-    lower, upper = np.zeros(2), np.array([0.3, 1.0])
-    beta, gradient = np.array([0.0, 0.1 + 0.2]), np.array([-10.0, 10.0])  # 0.1 + 0.2 > 0.3
-    take_pair(0, 1, 1.0, gradient, beta, lower, upper)
-    assert beta.tolist() == [0.3, 0.0]
-    unbounded = np.full(2, np.inf)
-    take_pair(1, 0, 1.0, -gradient, beta, lower, unbounded)
-    assert beta.tolist() == [0.0, 0.3]

@@ -22,9 +22,6 @@ from maxmargin.hardware.jit import compiled
 from maxmargin.solvers.dual.state import DualState
 
 CURVATURE = 1e-12  # in place of a curvature ≤ 0 (duplicate rows, indefinite K): t ends at a bound
-# Of the way to a bound: a step this near to all of it meets the bound. What rounding leaves would
-# make the variable free, and b is taken from free variables.
-MET = 1 - 1e-14
 
 
 @compiled()
@@ -115,8 +112,8 @@ def take_pair(
     t = (gradient[j] - gradient[i]) / a
     t = up if up < t else t  # as `min` would, which takes longer to compile
     t = down if down < t else t
-    beta[i] = upper[i] if t >= MET * up else beta[i] + t
-    beta[j] = lower[j] if t >= MET * down else beta[j] - t
+    beta[i] = upper[i] if t == up else beta[i] + t
+    beta[j] = lower[j] if t == down else beta[j] - t
     return float(t)
 
 
