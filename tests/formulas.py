@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 from scipy.spatial.distance import cdist
 
 UNIT = np.finfo(float).eps
+MANY = 10_000  # values of a function of two rows: compiling it takes less than so many calls
+
+
+@lru_cache
+def compiled(function):
+    """By numba as it is, without anything of the library's."""
+    return njit(function)
 
 
 class FalseCertificate(AssertionError):
@@ -68,6 +77,7 @@ def block(kernel, X, Z):
         return t**kernel.degree, (1 + kernel.degree) * size**kernel.degree
     if kind == "Pairwise":
         function = getattr(kernel.function, "py_func", kernel.function)
+        function = compiled(function) if len(X) * len(Z) > MANY else function
         K = np.array([[function(x, z) for z in Z] for x in X], float)
     else:  # a user's own: that function is the definition
         K = getattr(kernel, "function", kernel)(X, Z)
