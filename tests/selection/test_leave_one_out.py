@@ -28,6 +28,10 @@ CASES = {
     "all but few bounded": (SVC(C=0.01, gamma=0.3), X, Y, None),
     "none free: b is no one number": (SVC(C=0.01, gamma=0.3), EVEN, np.arange(20) % 2, None),
     "none bounded": (SVC(C=1e4, gamma=2.0), X, Y, None),
+    "hard margin": (SVC(C=np.inf, gamma=0.5), EVEN, (EVEN[:, 0] > 0).astype(int), None),
+    "hard margin, no offset": (
+        *(SVC(C=np.inf, gamma=0.5, fit_intercept=False), EVEN, (EVEN[:, 0] > 0).astype(int), None),
+    ),
     "duplicates of both classes": (SVC(C=10, gamma=0.3), *TWICE, None),
     "ties: points on a grid": (SVC(C=2, gamma=0.5), np.round(X), Y, None),
     "weights": (SVC(gamma=0.3), X, Y, WEIGHTS),
@@ -43,6 +47,7 @@ CASES = {
     "numbers, wide tube": (SVR(C=30, gamma=0.3, epsilon=0.8), *R, WEIGHTS[:40]),
     "numbers, none free": (SVR(C=0.05, gamma=0.1), *NOISY, None),
     "numbers, none free, no offset": (SVR(C=0.05, gamma=0.1, fit_intercept=False), *NOISY, None),
+    "numbers, no bound": (SVR(C=np.inf, gamma=0.5, epsilon=0.3), *NOISY, None),
     "numbers, ν": (NuSVR(C=3, nu=0.4, gamma=0.3), *R, None),
 }
 
@@ -131,3 +136,7 @@ def test_what_it_cannot_take_is_named():
         leave_one_out(NuSVC(class_weight="balanced"), X, Y)
     with pytest.raises(ValueError, match="set cache_size="):
         leave_one_out(SVC(cache_size=0.01), X, Y)
+    with pytest.raises(ValueError, match="not separable"):
+        leave_one_out(SVC(C=np.inf, kernel="linear"), X, Y)
+    with pytest.raises(ValueError, match="no function of this kernel comes that close"):
+        leave_one_out(SVR(C=np.inf, kernel="linear", epsilon=0.01), *R)

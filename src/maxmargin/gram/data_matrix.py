@@ -101,8 +101,8 @@ class DataMatrix:
     def scatter(self, weights: Floats, centre: Floats) -> Floats:
         """Σ θ_i (x_i − centre)(x_i − centre)ᵀ, d × d, for weights θ ≥ 0.
 
-        The centre is 0 or the weighted mean: then XᵀΘX − Σθ · centre centreᵀ is the same, and
-        sparse rows stay sparse.
+        For sparse rows the centre is 0 or the weighted mean: then XᵀΘX − Σθ · centre centreᵀ is
+        the same, and they stay sparse.
         """
         products = np.zeros((self.d, self.d))
         if self.sparse:
@@ -128,7 +128,8 @@ class Scatter:
         Σ θ_i (x_i − c)(x_i − c)ᵀ − Σθ (m − c)(m − c)ᵀ,
 
     so c stays the mean of the first weights, and new ones cost as many products as rows have
-    changed their weight.
+    changed their weight. Where these are more than half, it begins anew, about a new centre: that
+    costs less than adding some and subtracting others, and rounds less.
     """
 
     def __init__(self, rows: DataMatrix, offset: bool) -> None:

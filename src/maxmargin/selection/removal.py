@@ -242,10 +242,7 @@ class Removal:
         lower, upper = (np.where(self._row == row, 0.0, bound) for bound in (p.lower, p.upper))
         p = replace(p, lower=lower, upper=upper)
         solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
-        beta = solution.beta
-        near = SNAP * np.minimum(upper - lower, np.abs(beta).max(initial=0.0))
-        for bound in lower, upper:
-            beta = np.where(np.abs(beta - bound) <= near, bound, beta)
+        beta, _ = standing(solution.beta, np.column_stack([lower, upper]))
         offsets = p.offsets(beta, solution.gradient)
         return self._removed(row, p.on_rows(beta), offsets, Certificate.of(solution))
 
@@ -279,12 +276,14 @@ def judge(
     """
     own, gradient, low, high = space[0], space[1], space[2], space[3]
     for k in range(len(removed)):
-        line = k % len(lower)
+        line, largest = k % len(lower), 0.0
+        for u in range(beta.shape[1]):
+            largest = max(largest, abs(beta[k, u]))
         for v in range(len(linear)):
             low[v], high[v] = lower[line, v], upper[line, v]
             if rows[v] == removed[k]:
                 low[v] = high[v] = 0.0
-            near = SNAP * (high[v] - low[v])
+            near = SNAP * (high[v] - low[v] if high[v] - low[v] < np.inf else largest)
             own[v] = beta[k, unit[v]]
             own[v] = low[v] if own[v] <= low[v] + near else own[v]
             own[v] = high[v] if own[v] >= high[v] - near else own[v]
@@ -306,7 +305,7 @@ def solved(
     A ν machine divides its coefficients by ρ: what is left of `tol` is divided too, so it is made
     smaller where ρ is.
     """
-    solution = solver.solve(problem, gram)
+    solution = solver.solve(problem, gram, observe=machine._watch)
     coef = problem.on_rows(solution.beta)
     largest = int(np.abs(coef).argmax())
     grown = machine._decode(coef, solution.offsets)[0][largest] / coef[largest] if coef.any() else 1

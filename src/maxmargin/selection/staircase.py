@@ -12,7 +12,9 @@ import numpy as np
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
 
-SNAP = 1e-12  # of the width of the box: what rounding leaves of a variable at a bound
+# Of the width of the box, or of the largest |β| where that is infinite (a hard margin): what
+# rounding leaves of a variable at a bound.
+SNAP = 1e-12
 
 
 def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
@@ -29,10 +31,11 @@ def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
 def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
     """β with those at a knot that are there but for rounding, and the state of each unit."""
     beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
-    near = SNAP * (knots[:, -1] - knots[:, 0])
+    width = knots[:, -1] - knots[:, 0]
+    near = SNAP * np.where(width < np.inf, width, np.abs(beta).max(initial=0.0))
     for k in range(1, knots.shape[1]):
         state = np.where(beta > knots[:, k - 1] + near, 2 * k - 1, state)
         state = np.where(beta >= knots[:, k] - near, 2 * k, state)
-    state = np.where(near > 0, state, 0)
+    state = np.where(width > 0, state, 0)
     at = state % 2 == 0
     return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state

@@ -282,7 +282,8 @@ def give(
 def limits(k: int, s: int, knots: Floats, targets: Floats, slack: float) -> tuple[float, float]:
     """Between what a free coefficient, or the decision value of one at a knot, must be."""
     if s % 2 == 1:
-        rounding = ROUNDING * (knots[k, -1] - knots[k, 0])
+        width = knots[k, -1] - knots[k, 0]
+        rounding = ROUNDING * width if width < np.inf else 0.0
         return knots[k, s // 2] - rounding, knots[k, s // 2 + 1] + rounding
     least, most = -np.inf, np.inf
     if knots[k, 0] < knots[k, -1]:

@@ -24,6 +24,7 @@ from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.machines.hard_margin import bounds_of
 from maxmargin.machines.multiclass import OneFunction, Scheme, Split, scheme_of
 from maxmargin.machines.svr import DualRegressor
 from maxmargin.machines.validation import class_numbers, class_weights
@@ -179,7 +180,7 @@ class Values(Target):
         self.order, self.ends = np.arange(len(self.y)), np.array([0, len(self.y)])
 
     def problem(self, machine: Any, number: int, weights: Floats) -> DualProblem:
-        problem: DualProblem = machine.formulate(self.y, machine.C * weights)
+        problem: DualProblem = machine.formulate(self.y, bounds_of(machine.C, weights))
         return problem
 
     def check(self, inside: Numbers, where: str) -> None:
