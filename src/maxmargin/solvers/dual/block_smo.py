@@ -36,6 +36,7 @@ from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.dual.copies import apart
 from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.smo_block import smo_block
 from maxmargin.solvers.dual.smo_shrinking import smo_shrinking
@@ -134,6 +135,7 @@ class BlockSMO(Solver):
             most = int(min(50 * p.size, state.most_steps - state.steps))
             steps = smo_shrinking(rows, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
             state.work += steps * p.size
+            beta = apart(p, beta)
             if not np.array_equal(beta, state.beta):
                 state.begin_at(beta, steps=steps)
                 yield
@@ -191,9 +193,12 @@ class BlockSMO(Solver):
             if steps < cheap:
                 steps += solve(0.4 * state.aim, cheap - steps)
             state.work += steps * len(W)
-            moved = beta != state.beta[W]
-            if not moved.any():
+            values = state.beta.copy()
+            values[W] = beta
+            values = apart(problem, values)
+            moved = np.flatnonzero(values != state.beta)
+            if not len(moved):
                 state.steps += steps
                 return None
-            state.move_to(W[moved], beta[moved], steps=steps)
+            state.move_to(moved, values[moved], steps=steps)
             yield
