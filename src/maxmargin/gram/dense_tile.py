@@ -26,7 +26,8 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
 from maxmargin.hardware.jit import compiled, inner
-from maxmargin.hardware.simd import LANES, ROWS, aligned, multiply, put
+from maxmargin.hardware.simd import LANES, ROWS, UNIT, aligned, multiply, put
+from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form, apply, multiply_by
 
@@ -111,7 +112,7 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`.
 
-    `half` computes the entries for i ≤ j, and some beyond; `add` adds to what `out` holds.
+    With `half`, for the same x and z, half is computed and mirrored; `add` adds to `out`.
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 
@@ -217,7 +218,9 @@ def fill(
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j.
+    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop.
+
+    If half: for i ≤ j, and out[i, j] = out[j, i] while that is in the cache.
 
     For each block of z as many panels as stay in the second-level cache take turns, so that rows
     of `out` are written in long pieces.
@@ -239,11 +242,20 @@ def fill(
                 if add is not None:
                     add_entries(out, j, i, lanes, y)
                 for r in range(BLOCK if j + BLOCK < m else m - j):
-                    if i + lanes <= n:
+                    end = j + r + 1 if half else n
+                    if i + lanes <= end:
                         put(y, r * lanes, out, j + r, i)
                     else:
-                        for l in range(n - i):
-                            out[j + r, i + l] = y[r * lanes + l]
+                        put_some(y, r * lanes, out, j + r, i, end - i)
+            if half:
+                mirror_rows(out, j, min(j + BLOCK, m), first * lanes, min(last * lanes, n))
+
+
+@inner()
+def put_some(y: Reals, o: int, out: Entries, j: int, i: int, count: int) -> None:
+    """As `put`, for fewer numbers than a vector has."""
+    for l in range(count):
+        out[j, i + l] = y[o + l] * UNIT + 0.5 if out.itemsize == 2 else y[o + l]
 
 
 @inner()

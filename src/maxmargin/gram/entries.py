@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.threads import run_all
@@ -63,6 +64,14 @@ class EntrySource(ABC):
     def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
         """K[rows, j] @ coef; over all rows if None."""
 
+    def computed(self, count: int) -> None:
+        """Count entries that were computed elsewhere, by a `row_maker`."""
+        self.evaluations += count
+
+    def row_maker(self, dtype: RealType) -> Maker | None:
+        """What computes single rows inside compiled code; None if nothing does, or slowly."""
+        return None
+
     def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
         """K[i, i]."""
         out = large_array((len(i), len(i)), dtype) if out is None else out
@@ -97,6 +106,10 @@ class TiledEntries(EntrySource):
         norms = self.layout.squared_norms(self._left(np.float32))
         return float(norms.max(initial=0))
 
+    def row_maker(self, dtype: RealType) -> Maker | None:
+        cheap = not self.costly and not self._widens(dtype)
+        return self.layout.row_maker(self._left(dtype), dtype, self.threads) if cheap else None
+
     def block(
         self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None
     ) -> Entries:
@@ -116,14 +129,13 @@ class TiledEntries(EntrySource):
         return values
 
     def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
-        """K[i, i]; half of it is computed where that saves more than copying the other costs."""
-        in_parts = self._widens(dtype) and len(self._parts(len(i))) > 1
-        cheap = not self.costly and dtype != np.float64
-        if cheap or in_parts or len(i) < 2:
+        """K[i, i]; half of it is computed, unless packing would copy much of X in a wider dtype."""
+        if self._widens(dtype) and len(self._parts(len(i))) > 1:
             return super().square(i, dtype, out)
         out = large_array((len(i), len(i)), dtype) if out is None else out
         self.evaluations += len(i) * (len(i) + 1) // 2
-        left = self.layout.pack(dtype, i, self.threads)
+        packed = self._packed.get(dtype) if np.array_equal(i, np.arange(self.n)) else None
+        left = self.layout.pack(dtype, i, self.threads) if packed is None else packed
         right = self.layout.expand(dtype, i, self.threads)
         return self.layout.square(left, right, out, self.threads)
 

@@ -73,9 +73,6 @@ class HeldGram(Gram):
     def entries_round(self) -> bool:
         return False
 
-    def held(self, dtype: RealType) -> Entries:
-        return self.K.astype(dtype, copy=False)
-
     @cached_property
     def budget(self) -> int:
         if self.cache_size is None:

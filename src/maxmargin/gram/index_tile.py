@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
 from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import aligned
+from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form, apply, multiply_by
 
@@ -151,7 +152,7 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the packed x_i and the expanded z_j.
 
-    `half` computes the entries for i ≤ j; `add` adds to what `out` holds.
+    With `half`, for the same x and z, half is computed and mirrored; `add` adds to `out`.
     """
     factor, adds = form.factor_in(left.full.dtype), add or None
 
@@ -327,7 +328,7 @@ def fill(
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for start ≤ j < stop and every x_i; half: for i ≤ j."""
+    """out[j, i] = factor f(t) for start ≤ j < stop and x_i; half: for i ≤ j, and mirrored."""
     n = out.shape[1]
     for g in range(len(left.firsts)):
         first = g * t.size
@@ -344,4 +345,6 @@ def fill(
             else:
                 for i in range(some.size):
                     line[i] = y[i]
+        if half:
+            mirror_rows(out, start, stop, first, min(first + t.size, n))
         _set_lists(left, g, list_of, False)

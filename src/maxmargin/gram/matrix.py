@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.gram.entries import entries_of
+from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import available_memory, kept_memory, large_array
@@ -75,7 +76,7 @@ class Gram:
         self._entries = entries_of(self.kernel, X, self.threads)
         self._matrix: Entries | None = None
         self._whole: Callable[[], Floats] | None = None  # K from that of a larger Gram
-        self._held: Entries | None = None
+        self._held: RowsOnDemand | None = None
         self._cache: RowCache | None = None
 
     @property
@@ -97,15 +98,20 @@ class Gram:
 
     def held(self, dtype: RealType) -> Entries:
         """K of all rows in this precision: from then on products are read from it."""
+        return self.on_demand(dtype).complete()
+
+    def on_demand(self, dtype: RealType) -> RowsOnDemand:
+        """The same, of which rows are computed when they are needed."""
         if self.matrix is not None:
-            return self.matrix.astype(dtype, copy=False)
-        if self._held is None or self._held.dtype != dtype:
-            self._held, every = None, np.arange(self.n)  # its memory is reused
-            out = large_array((self.n, self.n), dtype)
-            if self.is_cheap:
-                self._held = self._entries.block(every, None, dtype, out)
-            else:
-                self._held = self.square(every, dtype, out)
+            return RowsOnDemand(self.matrix.astype(dtype, copy=False), None)
+        if self._held is None or self._held.K.dtype != dtype:
+            self._held, me = None, proxy(self)  # its memory is reused; see `_row_cache`
+            self._held = RowsOnDemand(
+                large_array((self.n, self.n), dtype),
+                self._entries.row_maker(dtype),
+                lambda out: me.square(np.arange(me.n), dtype, out),
+                self._entries.computed,
+            )
         return self._held
 
     @property
@@ -170,8 +176,7 @@ class Gram:
         """K[i, i] for an array of row numbers: of an entry and its mirror image, one is computed.
 
         Writes to `out` if it is given and the small matrix does not hold the values already. Where
-        `entries_round`, `out` may be uint16, which holds value · UNIT, with rows padded to a
-        multiple of 64 entries.
+        `entries_round`, `out` may be uint16, which holds value · UNIT.
         """
         i = np.asarray(i)
         if self.matrix is not None:
@@ -207,9 +212,9 @@ class Gram:
         if self.matrix is not None:
             with np.errstate(invalid="ignore"):  # of a dual without bound, β is infinite
                 values = np.bincount(j, coef, self.n).astype(float, copy=False) @ self.matrix
-        elif self._held is not None and self._held.dtype == dtype:
+        elif self._held is not None and self._held.K.dtype == dtype and self._held.has(j):
             values = np.zeros(self.n)
-            add_rows(self._held, j, coef.astype(dtype), values, self.threads)
+            add_rows(self._held.K, j, coef.astype(dtype), values, self.threads)
         elif again and self._entries.costly and len(j) <= self._row_cache(dtype).capacity:
             values = self._row_cache(dtype).dot(j, coef)
         else:

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.gram.dense_tile import BLOCK, add_entries, space
+from maxmargin.gram.dense_tile import BLOCK, add_entries, put_some, space
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.simd import LANES, WIDE, gather, put
+from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form, apply, multiply_by
 
@@ -112,7 +113,7 @@ def block(
 ) -> Entries:
     """out[j, i] = k(x_i, z_j) for the x packed in `panels` and the z expanded in `rows`.
 
-    `half` computes the entries for i ≤ j, and some beyond; `add` adds to what `out` holds.
+    With `half`, for the same x and z, half is computed and mirrored; `add` adds to `out`.
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 
@@ -253,7 +254,10 @@ def fill(
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop; half: for i ≤ j."""
+    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop.
+
+    If half: for i ≤ j, and out[i, j] = out[j, i] while that is in the cache.
+    """
     lanes, wide = panels.shape[2], panels.shape[2] // WIDE
     m, n = out.shape
     for p in range(start, stop):
@@ -265,9 +269,11 @@ def fill(
             if add is not None:
                 add_entries(out, j, p * lanes, lanes, y)
             for h in range((BLOCK if j + BLOCK < m else m - j) * WIDE):
-                i = p * lanes + h % WIDE * wide
-                if i + wide <= n:
-                    put(y, h * wide, out, j + h // WIDE, i)
+                row, i = j + h // WIDE, p * lanes + h % WIDE * wide
+                end = row + 1 if half else n
+                if i + wide <= end:
+                    put(y, h * wide, out, row, i)
                 else:
-                    for l in range(n - i):
-                        out[j + h // WIDE, i + l] = y[h * wide + l]
+                    put_some(y, h * wide, out, row, i, end - i)
+            if half:
+                mirror_rows(out, j, min(j + BLOCK, m), p * lanes, min((p + 1) * lanes, n))

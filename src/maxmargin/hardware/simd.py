@@ -1,4 +1,4 @@
-"""Five operations that LLVM does not vectorise well by itself, written with its vector types.
+"""Six operations that LLVM does not vectorise well by itself, written with its vector types.
 
 Each is a plain Python function, which says what it computes and runs when the JIT is off, and a
 lowering: the instructions that numba puts in its place inside compiled code. Everything else is
@@ -7,6 +7,7 @@ left to plain loops, which LLVM vectorises without help.
     multiply   a small matrix product whose sums stay in registers (plain loops: half the speed)
     gather     the same product for one sparse row: only the columns it has
     put        one vector stored, where a loop would first test how long it is; or rounded
+    transpose  a square of a matrix copied to its mirror image, turned in registers
     exp2       2^t by a polynomial, in any loop, without a vendor's library
     larger     max(a, b) that may be reordered, so that the maximum of a loop is vectorised
 """
@@ -46,13 +47,13 @@ def _registers() -> tuple[int, int]:
 
 
 # The shape of a tile: LANES numbers (two registers) by ROWS rows. Their sums take three quarters of
-# all registers, and operands the rest: more sums would not stay in registers, fewer would load
-# operands more often.
+# all registers: more would not stay in them, fewer would load operands more often.
 _BYTES, _REGISTERS = _registers()
 LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
 WIDE = 2  # vectors of LANES numbers side by side for sparse rows, of which one sum is kept
 LINE = 64  # bytes of a cache line
+SQUARE = 8  # rows and columns that are transposed in registers: a power of two
 UNIT = 65535  # what 1 is stored as where entries in [0, 1] have 16 bits
 
 
@@ -251,6 +252,43 @@ def _lower_put(
         values = builder.trunc(builder.fptosi(values, wide), target)
     place = builder.bitcast(_address(context, builder, out_type, out, j, i), target.as_pointer())
     builder.store(values, place, align=stored)
+    return context.get_dummy_value()
+
+
+def transpose(out: Entries, j: int, i: int) -> None:
+    """out[i : i + SQUARE, j : j + SQUARE] = out[j : j + SQUARE, i : i + SQUARE].T."""
+    out[i : i + SQUARE, j : j + SQUARE] = out[j : j + SQUARE, i : i + SQUARE].T.copy()
+
+
+@type_callable(transpose)
+def _type_transpose(context: BaseContext) -> Typer:
+    return lambda out, j, i: types.none if out.layout in "CF" else None
+
+
+@lower_builtin(transpose, types.Array, types.Integer, types.Integer)
+def _lower_transpose(
+    context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: tuple[ir.Value, ...]
+) -> ir.Value:
+    """For each bit of their numbers, lines that differ in it swap the lanes that differ in it."""
+    kind, (out, j, i), lanes = signature.args[0], args, range(SQUARE)
+    size, index = kind.dtype.bitwidth // 8, context.get_value_type(types.intp)
+    number, order = context.get_value_type(kind.dtype), ir.VectorType(ir.IntType(32), SQUARE)
+    vector = ir.VectorType(number, SQUARE)
+
+    def line(row: ir.Value, column: ir.Value, k: int) -> ir.Value:
+        """Row k of a square; or column k, where columns lie in one piece."""
+        steps = (k, 0) if kind.layout == "C" else (0, k)
+        place = map(builder.add, (row, column), map(index, steps))
+        return builder.bitcast(_address(context, builder, kind, out, *place), vector.as_pointer())
+
+    lines, bit = [builder.load(line(j, i, k), align=size) for k in lanes], SQUARE
+    while bit := bit // 2:
+        upper = [SQUARE + c - bit if c & bit else c for c in lanes]
+        masks = [ir.Constant(order, mask) for mask in (upper, [c + bit for c in upper])]
+        pairs = [(lines[k & ~bit], lines[k | bit], masks[k // bit % 2]) for k in lanes]
+        lines = [builder.shuffle_vector(*pair) for pair in pairs]
+    for k, values in enumerate(lines):
+        builder.store(values, line(i, j, k), align=size)
     return context.get_dummy_value()
 
 

@@ -131,8 +131,7 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         problems = Problems(self._problem, splits, bounds, counts)
         known = {"classes_": scheme.classes, "class_weight_": class_weight}
         pairs = self._is_c_svc() and len(splits) > 1 and scheme.in_pairs
-        few = problems if pairs else list(problems)  # which are then made once
-        return Plan(scheme, splits, few, bounds, labels, known, pairs)
+        return Plan(scheme, splits, problems, bounds, labels, known, pairs)
 
     def _known_of(self, found: Survey) -> dict[str, Any]:
         classes, counts = found.classes, found.counts

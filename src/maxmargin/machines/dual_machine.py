@@ -139,6 +139,8 @@ class DualMachine(KernelMachine):
             )
         starts = self._starts(plan)
         form, *finer = self._forms(X, sample_weight)
+        if finer or not form.all_pairs(self, plan):
+            plan = plan.listed()
         self._forget_last_fit()
         solutions = self._solve(run, X, plan, form, starts)
         for exact in finer:

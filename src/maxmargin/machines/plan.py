@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from sklearn.base import BaseEstimator
@@ -88,6 +88,10 @@ class Plan:
     labels: Numbers
     attributes: dict[str, Any]
     pairs_of_c_svc: bool = False
+
+    def listed(self) -> Plan:
+        """The same, with splits and problems that are made once: for a solver that takes each."""
+        return replace(self, splits=list(self.splits), problems=list(self.problems))
 
     @property
     def shares_rows(self) -> bool:

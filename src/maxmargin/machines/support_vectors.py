@@ -57,9 +57,10 @@ class SupportVectors:
 
     def all_pairs(self, machine: Machine, plan: Plan) -> bool:
         """Whether the problems are solved together, as pairs of classes of few rows."""
+        if not (plan.pairs_of_c_svc and self.kernel.positive_definite):
+            return False
         criterion = Criterion(machine.criterion)
-        default = self.solver(machine) == BlockSMO(tol=machine.tol, criterion=criterion)
-        if not (plan.pairs_of_c_svc and default and self.kernel.positive_definite):
+        if self.solver(machine) != BlockSMO(tol=machine.tol, criterion=criterion):
             return False
         sizes = np.sort(np.bincount(plan.labels))
         return bool(sizes[-2:].sum() <= LONGEST and sizes[-1] * len(plan.labels) <= AT_ONCE)

@@ -108,10 +108,8 @@ def descend(
         scores = reals[2:].reshape(3 * reals.shape[1])[: 3 * m].reshape((3, 1, m))
         goal = max(0.4 * aim, 0.6 * outside, 0.02 * violation)
         limit = min(50 * m, most - steps)
-        one = reals.dtype.type(1)
-        steps += pairs(
-            block, one, diagonal, G, now, low, high, group[:m], scores, place[:m], goal, limit
-        )
+        box, one = (low, high, group[:m]), reals.dtype.type(1)
+        steps += pairs(block, None, one, diagonal, G, now, *box, scores, place[:m], goal, limit)
         moved, delta = chosen[1], point[3]
         count = 0
         for i in range(m):

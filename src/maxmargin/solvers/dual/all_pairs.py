@@ -215,7 +215,7 @@ def solve_strip(
                     box, place = (lower, upper, group), places[:q]
                     aim, limit = 0.4 * tol, most * q
                     steps[pair] = _smo_pairs(
-                        K, 1.0, diagonal, G, beta, *box, scores, place, aim, limit
+                        K, None, 1.0, diagonal, G, beta, *box, scores, place, aim, limit
                     )
                     bring_gradient(K, number, linear, beta, product, G)
                 if stage == 2 and most and q <= HELD_ROWS and record[1, VIOLATION] <= tol:

@@ -28,17 +28,18 @@ from typing import Any
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.gram.layouts import whole
 from maxmargin.gram.matrix import HELD_ROWS
+from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.active_set import polished
 from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.dual.copies import apart
 from maxmargin.solvers.dual.hand_over import Forecast
 from maxmargin.solvers.dual.smo_block import smo_block
-from maxmargin.solvers.dual.smo_shrinking import smo_shrinking, square_of
+from maxmargin.solvers.dual.smo_shrinking import smo_shrinking
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver
@@ -111,24 +112,30 @@ class BlockSMO(Solver):
         At C = 10¹² a dual that rises by its last digit can have a wider gap.
         """
         better = polished(state.problem, state.gram, state.beta, state.gradient)
+        if better[0] is state.beta:
+            return
         if self.criterion.of(state.problem.values(*better)) <= self.tol:
             state.settle(*better, "active set")
 
     def _whole(self, state: DualState) -> Moves:
         """All variables at once: K is computed once, and G from β alone after each round."""
-        p, K, coarse = state.problem, np.empty(0), FEW < state.gram.n <= HELD_ROWS
+        p, coarse = state.problem, FEW < state.gram.n <= HELD_ROWS
+        rows: RowsOnDemand | None = None
         while True:
             coarse = coarse and self._is_coarse(state)
             dtype = np.float32 if coarse else state.dtype
-            if not K.size or K.dtype != dtype:
-                K = state.gram.held(dtype)
-                K = K if p.rows is None else square_of(K, p.rows)
+            if rows is None or rows.K.dtype != dtype:
+                rows = state.gram.on_demand(dtype)
+                if p.rows is not None:
+                    rows.complete()
+                    rows = rows.take(p.rows)
                 diagonal = state.diagonal.astype(dtype)
             beta, gradient = state.beta.copy(), state.gradient.copy()
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
-            steps = smo_shrinking(K, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
+            steps = smo_shrinking(rows, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
             state.work += steps * p.size
+            beta = apart(p, beta)
             if not np.array_equal(beta, state.beta):
                 state.begin_at(beta, steps=steps)
                 yield
@@ -170,11 +177,10 @@ class BlockSMO(Solver):
                 aim = max(aim, 0.3 * outside, 0.02 * violation)
             rows = problem.row_of(W)
             round_off = round_off and state.idle == 0 and not state.sharpened
-            rounded = round_off and state.dtype == np.float32
-            kind, width = (np.uint16, whole(len(W))) if rounded else (state.dtype, len(W))
+            kind = np.uint16 if round_off and state.dtype == np.float32 else state.dtype
             if not space.size or space.dtype != kind:
-                space = large_array((whole(min(self.largest, problem.size)) ** 2,), kind)
-            K = space[: len(W) * width].reshape(len(W), width)
+                space = large_array((min(self.largest, problem.size) ** 2,), kind)
+            K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.square(rows, state.dtype, out=K)
             diagonal = state.gram.diagonal[rows].astype(state.dtype)
             beta, gradient = state.beta[W], state.gradient[W]
@@ -187,9 +193,12 @@ class BlockSMO(Solver):
             if steps < cheap:
                 steps += solve(0.4 * state.aim, cheap - steps)
             state.work += steps * len(W)
-            moved = beta != state.beta[W]
-            if not moved.any():
+            values = state.beta.copy()
+            values[W] = beta
+            values = apart(problem, values)
+            moved = np.flatnonzero(values != state.beta)
+            if not len(moved):
                 state.steps += steps
                 return None
-            state.move_to(W[moved], beta[moved], steps=steps)
+            state.move_to(moved, values[moved], steps=steps)
             yield

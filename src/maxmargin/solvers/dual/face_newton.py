@@ -24,6 +24,7 @@ from scipy.linalg.lapack import dgesv
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.lapack import factorise
+from maxmargin.solvers.dual.copies import apart
 from maxmargin.solvers.dual.interior_block import Block, Point, harmless
 
 FACES = 30  # most that are tried
@@ -59,7 +60,9 @@ def face_optimum(
     block: Block, face: tuple[Floats, Mask], tol: float, scale: float
 ) -> tuple[Floats, float]:
     """β of the block if the face is right but for a few, and the larger of violation, gap/scale."""
-    p, (beta, free) = block.problem, face
+    p = block.problem
+    beta = apart(p, face[0])
+    free = face[1] & p.free(beta)
     slight, system = harmless(p, tol, scale), FaceSystem(block)
     best, least = p.feasible(beta), np.inf
     for _ in range(FACES):

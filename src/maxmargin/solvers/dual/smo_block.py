@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.gram.on_demand import Maker, need
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.simd import UNIT, larger
@@ -46,10 +47,12 @@ def smo_block(
     n_groups: int,
     tol: float,
     max_steps: int,
+    maker: Maker | None = None,
 ) -> int:
     """Minimise over β in place until the violation is ≤ tol; returns the steps taken.
 
-    K has the precision of the diagonal, or uint16, which holds value · UNIT.
+    K has the precision of the diagonal, or uint16, which holds value · UNIT. With a maker, its rows
+    are computed when they are needed.
     """
     solve = smo_pairs if n_groups else smo_twos  # only what is used is compiled
     G = gradient.astype(diagonal.dtype)
@@ -57,7 +60,7 @@ def smo_block(
     place = np.arange(len(beta), dtype=np.int32)
     unit = G.dtype.type(1 / UNIT if K.dtype.kind == "u" else 1)
     box = lower, upper, group
-    steps = solve(K, unit, diagonal, G, beta, *box, scores, place, tol, max_steps)
+    steps = solve(K, maker, unit, diagonal, G, beta, *box, scores, place, tol, max_steps)
     gradient[:] = G
     return steps
 
@@ -77,6 +80,7 @@ def _ways(
 @compiled(fastmath={"contract"})
 def smo_pairs(
     K: Entries,
+    maker: Maker | None,
     unit: Real,
     diagonal: Reals,
     G: Reals,
@@ -95,6 +99,7 @@ def smo_pairs(
     i = j = np.int64(0)
     t, steps = 0.0, 0
     real = G.dtype.type
+    need(K, maker, i)
     while True:
         worst: Real = real(tol)
         highest: Real = real(0)
@@ -107,10 +112,12 @@ def smo_pairs(
         if g < 0 or steps == max_steps:
             break
         i = _find(highest, score[g], place)
+        need(K, maker, i)
         gain = _partners(unit, K[i], diagonal, G, down[g], i, score[g])
         if gain == 0:
             break
         j = _find(gain, score[g], place)
+        need(K, maker, j)
         before_i, before_j = beta[i], beta[j]
         a = curvature(diagonal[i], diagonal[j], unit * real(K[i, j]))
         t = take_pair(i, j, a, G, beta, lower, upper)
@@ -166,6 +173,7 @@ def _find(value: Real, score: Reals, place: Numbers) -> np.int64:
 @compiled(fastmath={"contract"})
 def smo_twos(
     K: Entries,
+    maker: Maker | None,
     unit: Real,
     diagonal: Reals,
     G: Reals,
@@ -184,6 +192,7 @@ def smo_twos(
     i = j = np.int64(0)
     move_i, move_j, steps = 0.0, 0.0, 0
     real = G.dtype.type
+    need(K, maker, i)
     while True:
         worst, gain = _shift(
             unit * real(move_i), K[i], unit * real(move_j), K[j], G, diagonal, up[0], down[0], score
@@ -191,7 +200,9 @@ def smo_twos(
         if worst <= tol or steps == max_steps:
             break
         i = _find(gain, score, place)
+        need(K, maker, i)
         j = _find(_companions(unit, K[i], diagonal, G, up[0], down[0], i, score), score, place)
+        need(K, maker, j)
         box = (lower[i] - beta[i], upper[i] - beta[i], lower[j] - beta[j], upper[j] - beta[j])
         K_ij, product = unit * real(K[i, j]), diagonal[i] * diagonal[j]
         if product - K_ij * K_ij <= _parallel(G) * product:  # i itself, or no direction but i's

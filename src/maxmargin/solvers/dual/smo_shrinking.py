@@ -5,22 +5,25 @@ can move the other way:
 
     β_k = lower_k  and  −G_k < min {−G_j : β_j can fall}      (at the upper bound: > max, can rise)
 
-At first and after every q steps these are left out, if they are many. The steps are the same.
+At first and after every q steps these are left out, if they are many, and if K is there: of rows
+that are computed one by one, few are needed anyway. The steps are the same.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals
-from maxmargin.hardware.memory import large_array
+from maxmargin.gram.on_demand import RowsOnDemand
+from maxmargin.hardware.arrays import Floats, Numbers, Reals
 from maxmargin.solvers.dual.smo_block import smo_block
 
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 
 def smo_shrinking(
-    K: Entries,
+    rows: RowsOnDemand,
     diagonal: Reals,
     gradient: Floats,
     beta: Floats,
@@ -31,32 +34,27 @@ def smo_shrinking(
     tol: float,
     max_steps: int,
 ) -> int:
-    """As `smo_block`, on ever fewer variables; `gradient` is no longer that of all of them.
+    """As `smo_block` with the rows of K, on ever fewer variables; `gradient` is not that of all.
 
     The caller computes G of all from β, and begins again if one that was left out violates KKT.
     """
     box, taken, left = (lower, upper, group), 0, np.arange(len(beta))
     values, W = beta, in_play(gradient, beta, *box, n_groups)
     while len(W) and taken < max_steps:
-        if len(W) < SHRUNK * len(values):
+        if rows.is_whole and len(W) < SHRUNK * len(values):
             beta[left] = values
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
-            K = square_of(K, W)
+            rows = rows.take(W)
         limit = min(len(values), max_steps - taken)
-        steps = smo_block(K, diagonal, gradient, values, *box, n_groups, tol, limit)
+        block = diagonal, gradient, values, *box, n_groups, tol
+        steps = rows.run(partial(smo_block, rows.K, *block, maker=rows.maker), limit)
         taken += steps
         if steps < limit:
             break
         W = in_play(gradient, values, *box, n_groups)
     beta[left] = values
     return taken
-
-
-def square_of(K: Entries, W: Numbers) -> Entries:
-    """K[W, W], in memory that is used again; W may name a row twice."""
-    rows = K.take(W, 0, large_array((len(W), K.shape[1]), K.dtype), "clip")
-    return rows.take(W, 1, large_array((len(W), len(W)), K.dtype), "clip")
 
 
 def in_play(
