@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from maxmargin.conventions import Interval
-from maxmargin.gram import cross_dot
+from maxmargin.gram import Gram, cross_dot
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
@@ -109,8 +109,13 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
         self._coef = np.zeros((len(self.classes_), 0))
         self.shape_fit_ = X.shape
 
-    def _epoch(self, X: Data, labels: Numbers, weights: Floats, *, again: bool) -> int:
-        scores, mistakes = self._scores(X), 0
+    def _rows(self, X: Data) -> Gram:
+        threads = thread_count(self.n_jobs)
+        return Gram(self.kernel_, X, cache_size=self.cache_size, threads=threads)
+
+    def _epoch(self, rows: Gram, labels: Numbers, weights: Floats, *, again: bool) -> int:
+        X, mistakes = rows.X, 0
+        scores = self._scores(X)
         # Where the rows of this block are stored; those of earlier blocks are not in it.
         place = {int(row): k for k, row in enumerate(self.support_)} if again else {}
         for i, y in enumerate(labels):
@@ -122,10 +127,9 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
                 scores -= self._make_room(X, place)
                 place[i] = self._coef.shape[1]
                 self._store(X, i)
-            column = self._column(X, place[i])
             steps = np.where(among == y, weights[i], -weights[i] / (len(among) - 1))
             self._coef[among, place[i]] += steps
-            scores[:, among] += np.outer(column, steps)
+            scores[:, among] += np.outer(rows.row(i), steps)
         return mistakes
 
     def _store(self, X: Data, i: int) -> None:
@@ -141,7 +145,7 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
         """Drop the oldest vector if the budget is used up; returns its part of the scores."""
         if self.budget is None or self._coef.shape[1] < self.budget:
             return 0.0
-        lost = np.outer(self._column(X, 0), self._coef[:, 0])
+        lost = self._scores_of(X, slice(1))
         self.support_vectors_, self.support_ = self.support_vectors_[1:], self.support_[1:]
         self._coef = self._coef[:, 1:]
         for row in [row for row, k in place.items() if k == 0]:
@@ -150,22 +154,18 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
             place[row] -= 1
         return lost
 
-    def _column(self, X: Data, k: int) -> Floats:
-        """k(x, z) of every row x of the block with the stored vector z."""
-        if self.kernel_.precomputed:
-            column: Floats = X[:, self.support_[k]]
-            return column
-        vector, one = self.support_vectors_[[k]], np.ones((1, 1))
-        return cross_dot(self.kernel_, X, vector, one, thread_count(self.n_jobs))[:, 0]
-
     def _scores(self, X: Data) -> Floats:
+        return self._scores_of(X, slice(None))
+
+    def _scores_of(self, X: Data, stored: slice) -> Floats:
+        """What some of the stored vectors add to the scores."""
+        coef = self._coef[:, stored].T
         if self.kernel_.precomputed:
-            columns = X[:, self.support_] if X.shape[1] == self.shape_fit_[0] else X
-            scores: Floats = columns @ self._coef.T
+            own = X.shape[1] == self.shape_fit_[0]
+            scores: Floats = X[:, self.support_[stored] if own else stored] @ coef
             return scores
-        return cross_dot(
-            self.kernel_, X, self.support_vectors_, self._coef, thread_count(self.n_jobs)
-        )
+        vectors = self.support_vectors_[stored]
+        return cross_dot(self.kernel_, X, vectors, coef.T, thread_count(self.n_jobs))
 
     def _squares(self, X: Data, weights: Floats) -> tuple[float, float]:
         precomputed = self.kernel_.precomputed

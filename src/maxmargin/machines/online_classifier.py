@@ -60,7 +60,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Set the model to 0."""
 
     @abstractmethod
-    def _epoch(self, X: Data, labels: Numbers, weights: Floats, *, again: bool) -> int:
+    def _rows(self, X: Data) -> Any:
+        """The rows as epochs read them: made once for all epochs."""
+
+    @abstractmethod
+    def _epoch(self, rows: Any, labels: Numbers, weights: Floats, *, again: bool) -> int:
         """One pass over the rows, the same as in the last epoch or not; the mistakes made."""
 
     @abstractmethod
@@ -92,9 +96,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         weights = class_weights(self.class_weight, self.classes_, y)[labels]
         check_two_classes(labels, weights)
         self._begin(X)
-        mistakes: list[int] = []
+        rows, mistakes = self._rows(X), list[int]()
         while len(mistakes) < self.max_iter and (not mistakes or mistakes[-1]):
-            mistakes.append(self._epoch(X, labels, weights, again=bool(mistakes)))
+            mistakes.append(self._epoch(rows, labels, weights, again=bool(mistakes)))
         self.mistakes_, self.n_iter_ = np.array(mistakes), len(mistakes)
         self._bound(X, labels, weights)
         return self
@@ -131,7 +135,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             self._begin(X if own is None else X[own > 0])
             self.mistakes_, self.n_iter_ = np.zeros(0, int), 0
         weights = class_weight[labels] if own is None else class_weight[labels] * own
-        self.mistakes_ = np.append(self.mistakes_, self._epoch(X, labels, weights, again=False))
+        mistakes = self._epoch(self._rows(X), labels, weights, again=False)
+        self.mistakes_ = np.append(self.mistakes_, mistakes)
         self.n_iter_ += 1
         self._bound(X, labels, weights)
         if self.n_iter_ > 1:  # the rows of the blocks before are gone, and their margin with them

@@ -74,9 +74,12 @@ class Perceptron(OnlineClassifier):
         self._W = np.zeros((len(self.classes_), X.shape[1]))
         self._b = np.zeros(len(self.classes_))
 
-    def _epoch(self, X: Data, labels: Numbers, weights: Floats, *, again: bool) -> int:
+    def _rows(self, X: Data) -> DataMatrix:
+        return DataMatrix(X)
+
+    def _epoch(self, rows: DataMatrix, labels: Numbers, weights: Floats, *, again: bool) -> int:
         model = self._W, self._b, float(self.fit_intercept)
-        return epoch(*DataMatrix(X).parts, labels, weights, *model, np.empty(len(self._b)))
+        return epoch(*rows.parts, labels, weights, *model, np.empty(len(self._b)))
 
     def _scores(self, X: Data) -> Floats:
         products: Floats = safe_sparse_dot(X, self._W.T, dense_output=True)
