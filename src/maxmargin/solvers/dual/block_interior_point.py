@@ -49,6 +49,7 @@ PART = 0.5  # of a block: a part that is larger costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
+SYSTEMS = 20  # that an interior point solves, about
 ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 MORE = 1.5  # times the rank of a quarter of the rows: that of all (covtype: 1.25 to 1.6)
 WORST = 1e-3  # of the worst violation: who violates more joins a part
@@ -89,13 +90,14 @@ class BlockInteriorPoint(Solver):
         p, rng = state.problem, np.random.default_rng(0)
         state.refresh()
         state.dtype = np.float64
-        smooth = self.is_smooth(state)
-        most = p.size if smooth else self.size(state)
+        whole, done = self.work_of_all(state), 0.0
+        smooth = whole <= self.work_of_blocks(state)
         while True:
+            most = p.size if smooth else self.size(state)
             W, outside = working_set(state, most, FREE, rng)
             W = W[p.lower[W] < p.upper[W]]
             block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
-            before, exact = state.beta[W], EXACT * self.tol
+            before, exact, began = state.beta[W], EXACT * self.tol, state.steps
             highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
                 work = optimum(block, before.copy(), aim, rest)
@@ -110,7 +112,8 @@ class BlockInteriorPoint(Solver):
                 state.refresh()
                 state.exact = True
             yield
-            most, smooth = self.size(state), False
+            done = 0.0 if smooth else done + (state.steps - began) * len(block.K) ** 3 / 3
+            smooth = done >= whole  # blocks that were predicted to be less work are not
 
     def tries_face(self, state: DualState) -> bool:
         """Whether the present free variables are right but for a few: then they are solved for.
@@ -138,20 +141,23 @@ class BlockInteriorPoint(Solver):
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)
         return min(max(self.smallest, size), most_rows(state.gram), state.problem.size)
 
-    def is_smooth(self, state: DualState) -> bool:
-        """Whether a block of all variables has Newton systems of low rank, and less to do.
+    def work_of_all(self, state: DualState) -> float:
+        """The operations of a block of all variables with systems of low rank; ∞ if it is not low.
 
-        All n rows have up to MORE times the rank r of a quarter of them: n r² for a system, where
-        the blocks take m³/3 each.
+        All n rows have up to MORE times the rank r of a quarter of them: n r² for a system.
         """
         p, gram, rows = state.problem, state.gram, np.arange(0, state.gram.n, 4)
         if gram.n > most_rows(gram) or gram.n < 1000:
-            return False
+            return np.inf
         coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
         rank = rank_of(gram.square(rows), coarse)
+        return SYSTEMS * gram.n * (MORE * rank) ** 2 if rank <= QUARTER * gram.n else np.inf
+
+    def work_of_blocks(self, state: DualState) -> float:
+        """The operations of blocks of m variables, m³/3 for a system, as far as can be told."""
         m = self.size(state)
-        blocks = 1 + ROUNDS * len(possibly_free(p, state.beta, state.gradient, -self.tol)) / m
-        return rank <= QUARTER * gram.n and gram.n * (MORE * rank) ** 2 <= blocks * m**3 / 3
+        moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
+        return SYSTEMS * (1 + ROUNDS * moving / m) * m**3 / 3
 
 
 def highest_objective(block: Block, beta: Floats) -> float:
