@@ -15,7 +15,7 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
-from maxmargin.solvers.dual import face_newton, hand_over, newton_system
+from maxmargin.solvers.dual import block_interior_point, face_newton, hand_over, newton_system
 from maxmargin.solvers.dual.face_newton import FaceSystem
 from maxmargin.solvers.dual.interior_block import Block
 from maxmargin.solvers.dual.newton_system import NewtonSystem
@@ -277,3 +277,21 @@ def test_extreme_numbers_end_converged(machine, data):
     assert proof.status is Status.CONVERGED
     assert proof.kkt_violation <= machine.tol
     assert proof.relative_gap <= machine.tol
+
+
+def test_blocks_give_way_to_all_variables_once_they_were_as_much_work(monkeypatch):
+    """A forecast that prefers blocks is refuted by what they take."""
+    X, y = make_moons(1200, noise=0.4, random_state=0)
+    sizes, block_of = [], block_interior_point.block_of
+
+    def counted(p, gram, W, *point):
+        sizes.append(len(W))
+        return block_of(p, gram, W, *point)
+
+    monkeypatch.setattr(block_interior_point, "block_of", counted)
+    monkeypatch.setattr(BlockInteriorPoint, "work_of_blocks", lambda self, state: 0.0)
+    solver = BlockInteriorPoint(smallest=200)
+    solution = solver.solve(c_svc(2.0 * y - 1, 1e6), Gram(RBF(0.002), X))
+    assert solution.status is Status.CONVERGED
+    assert sizes[0] == 200
+    assert sizes[-1] == 1200
