@@ -101,10 +101,12 @@ def labels_of(machine, y):
 
 
 def weights_of(machine, labels, sample_weight):
-    """Sample weight times class weight, by scikit-learn's rule for "balanced"."""
-    counts, asked = np.bincount(labels), getattr(machine, "class_weight", None)
+    """Sample weight times class weight; "balanced" counts a row as often as its weight says."""
+    counts, asked = np.bincount(labels, sample_weight), getattr(machine, "class_weight", None)
     if isinstance(asked, str):
-        of_class = len(labels) / (len(counts) * counts)
+        there = counts > 0
+        of_class = np.ones(len(counts))
+        of_class[there] = counts.sum() / (there.sum() * counts[there])
     else:
         asked = asked or {}
         of_class = np.array([asked.get(name, 1.0) for name in machine.classes_.tolist()], float)

@@ -81,6 +81,17 @@ def test_a_row_without_weight_is_absent(machine):
     np.testing.assert_allclose(whole, part, atol=1e-3)
 
 
+@pytest.mark.parametrize("machine", [SVC(gamma=1), NuSVC(gamma=1, nu=0.2), LinearSVC()], ids=str)
+def test_balanced_classes_count_a_row_as_often_as_its_weight_says(machine):
+    X, y = data(machine)
+    machine = clone(machine).set_params(class_weight="balanced", tol=1e-6)
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    weights[y == y[0]] *= 2
+    weighted = answers(machine, X, y, sample_weight=weights)
+    repeated = answers(machine, np.repeat(X, weights, axis=0), np.repeat(y, weights), at=X)
+    np.testing.assert_allclose(weighted, repeated, atol=1e-3)
+
+
 @pytest.mark.parametrize("machine", [SVC(gamma=1), LinearSVC()], ids=str)
 def test_the_weight_of_a_class_is_that_of_its_rows(machine):
     X, y = data(machine)

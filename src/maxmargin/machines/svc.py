@@ -55,7 +55,8 @@ class SVC(KernelClassifier):
     cache_size : float, default=None
         Budget for kernel rows in MB. New: None takes a quarter of the memory that is free.
     class_weight : dict, "balanced" or None, default=None
-        Factors of C by class; "balanced" is rows / (classes · rows of the class).
+        Factors of C by class; "balanced" is rows / (classes · rows of the class), a
+        row of sample weight two counting twice.
     verbose : int or bool, default=False
         1 shows a bar of the violation or the gap, the larger one, falling toward `tol`.
     max_iter : int, default=-1
