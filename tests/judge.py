@@ -101,10 +101,16 @@ def labels_of(machine, y):
 
 
 def weights_of(machine, labels, sample_weight):
-    """Sample weight times class weight, by scikit-learn's rule for "balanced"."""
-    counts, asked = np.bincount(labels), getattr(machine, "class_weight", None)
+    """Sample weight times class weight, by scikit-learn's rules for "balanced".
+
+    LinearSVC counts weights; the others count rows, but here none without a weight.
+    """
+    counted = sample_weight if type(machine).__name__ == "LinearSVC" else sample_weight > 0
+    counts, asked = np.bincount(labels, counted), getattr(machine, "class_weight", None)
     if isinstance(asked, str):
-        of_class = len(labels) / (len(counts) * counts)
+        there = counts > 0
+        of_class = np.ones(len(counts))
+        of_class[there] = counts.sum() / (there.sum() * counts[there])
     else:
         asked = asked or {}
         of_class = np.array([asked.get(name, 1.0) for name in machine.classes_.tolist()], float)

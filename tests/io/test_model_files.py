@@ -102,6 +102,12 @@ def test_a_loaded_machine_goes_on_learning(tmp_path):
     np.testing.assert_array_equal(other.predict(X), online.partial_fit(NEW, THREE[:40]).predict(X))
 
 
+def test_intervals_of_folds_with_a_kernel_of_their_own_are_stored(tmp_path):
+    model = mm.SVRCV(Cs=2, gammas=None, gamma="scale", cv=3).fit(X, T)
+    found = again(model, tmp_path).predict_interval(NEW)
+    np.testing.assert_array_equal(found, model.predict_interval(NEW))
+
+
 def test_intervals_of_rows_left_out_are_stored_if_they_were_asked_for(tmp_path):
     model = mm.SVRCV(Cs=2, gammas=2, cv=3).fit(X, T)
     without = again(model, tmp_path)

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import maxmargin as mm
 from fitted import CSR, ESTIMATORS, FRAME, NEW, THREE, TWO, WORDS, T, X, fitted, own_block
 from maxmargin.io import from_sklearn, to_sklearn, trusted_types
+from maxmargin.kernels import RBF
 
 THEIRS = {
     "svc": (svm.SVC(), X, TWO),
@@ -75,6 +76,14 @@ def test_ours_as_theirs(name):
     case = fitted(name)
     tolerance = 1e-5 if "float32" in name else 1e-10
     assert_alike(to_sklearn(case.model), case.model, case.rows, tolerance)
+
+
+@pytest.mark.parametrize("rows", [X.astype(np.float32), CSR])
+def test_a_kernel_that_scikit_learn_has_not_takes_any_rows(rows):
+    ours = mm.SVC(kernel=2 * RBF(0.5)).fit(rows, TWO)
+    theirs = to_sklearn(ours)
+    assert_alike(theirs, ours, rows, tolerance=1e-5)
+    assert_alike(from_sklearn(theirs), ours, rows, tolerance=1e-5)
 
 
 @pytest.mark.parametrize("name", ["svc calibrated", "svc calibrated, three"])

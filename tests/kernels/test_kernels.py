@@ -76,6 +76,14 @@ def test_single_precision_in_single_precision_out(name):
 
 
 @pytest.mark.small
+@pytest.mark.parametrize("make", [np.array, sp.csr_array])
+@named
+def test_rows_of_two_precisions(name, make):
+    values = NAMED[name](make(X.astype(np.float32)), make(Z))
+    assert_allclose(values, EXPECTED[name], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.small
 def test_whole_numbers_are_numbers():
     whole = np.arange(6).reshape(3, 2)
     for kernel in NAMED.values():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import svm
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_blobs
 
@@ -79,6 +80,25 @@ def test_a_row_without_weight_is_absent(machine):
     whole = answers(machine, X, y, sample_weight=weights)
     part = answers(machine, X[some], y[some], at=X, sample_weight=weights[some])
     np.testing.assert_allclose(whole, part, atol=1e-3)
+
+
+@pytest.mark.parametrize("machine", [SVC(gamma=1), NuSVC(gamma=1, nu=0.2), LinearSVC()], ids=str)
+def test_balanced_classes_are_scikit_learns_and_those_of_the_rows_that_are_there(machine):
+    """A row counts as often as its weight says in LinearSVC, and once in the others."""
+    X, y = data(machine)
+    machine = clone(machine).set_params(class_weight="balanced")
+    theirs = getattr(svm, type(machine).__name__)(class_weight="balanced")
+    if isinstance(machine, NuSVC):
+        theirs.set_params(nu=machine.nu)
+    weights = np.random.default_rng(0).uniform(0.1, 2, len(y))
+    weights[y == y[0]] *= 2
+    ours = machine.fit(X, y, sample_weight=weights).class_weight_
+    np.testing.assert_allclose(ours, theirs.fit(X, y, sample_weight=weights).class_weight_)
+    weights[::3] = 0
+    there = machine.fit(X, y, sample_weight=weights).class_weight_
+    some = weights > 0
+    absent = machine.fit(X[some], y[some], sample_weight=weights[some]).class_weight_
+    np.testing.assert_allclose(there, absent)
 
 
 @pytest.mark.parametrize("machine", [SVC(gamma=1), LinearSVC()], ids=str)

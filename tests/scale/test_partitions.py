@@ -14,6 +14,7 @@ from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.datasets import moons
 from maxmargin.kernels import RBF, Linear, Pairwise, Polynomial
+from maxmargin.problem import Status
 from maxmargin.scale import ArrayPartitions, LibsvmPartitions, ParquetPartitions
 from maxmargin.scale.partitions import checked_block
 from maxmargin.scale.state import VARIABLES, PartitionedState
@@ -58,6 +59,13 @@ KERNELS = {
 def test_every_kernel_gives_the_machine_of_all_rows(kernel):
     options = KERNELS[kernel] | TIGHT
     same(SVC(**options).fit(ArrayPartitions(X, Y, rows=50)), SVC(**options).fit(X, Y))
+
+
+def test_rows_all_around_the_origin_converge_on_partitions_too():
+    """Their one-class machine has w = 0, and any ‖w‖² is large beside that."""
+    rows = np.random.default_rng(0).standard_normal((60, 2))
+    one = OneClassSVM(kernel="linear", nu=0.6, solver=FEW).fit(ArrayPartitions(rows, rows=10))
+    assert one.certificate_.status is Status.CONVERGED
 
 
 def test_an_indefinite_kernel_has_no_bound_on_partitions_either():

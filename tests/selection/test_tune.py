@@ -48,6 +48,7 @@ CASES = {
     "polynomial": (SVC(kernel="poly", degree=2, coef0=1), *BINARY, GAMMAS),
     "laplacian": (SVC(kernel="laplacian"), *BINARY, GAMMAS),
     "own kernel": (SVC(kernel=lambda A, B: (A @ B.T + 1) ** 2), *BINARY, {"Cs": [0.1, 1]}),
+    "multiple of a kernel": (SVC(kernel=2 * RBF(1.0)), *BINARY, GAMMAS),
     "kernel object": (SVC(kernel=RBF(1.0) + Linear()), *BINARY, GAMMAS),
     "γ by a rule": (SVC(), *BINARY, {"Cs": [0.1, 1], "gammas": None}),
     "precomputed": (

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
 from sklearn.metrics import log_loss
@@ -10,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVCCV, SVR, SVRCV, tune
+from maxmargin.kernels import RBF
 
 X, Y = make_classification(500, 6, random_state=0, flip_y=0.15)
 TRAIN, TEST = slice(0, 250), slice(250, None)
@@ -95,14 +97,18 @@ def test_more_coverage_is_wider_and_all_of_it_is_everything():
         machine.predict_interval(x, coverage=1.5)
 
 
-def test_the_folds_of_the_search_are_the_models_of_cv_plus():
-    """Intervals are recomputed here from machines fitted anew to each fold."""
+@pytest.mark.parametrize("gamma", [0.5, "scale"])
+def test_the_folds_of_the_search_are_the_models_of_cv_plus(gamma):
+    """Intervals are recomputed here from machines fitted anew to each fold.
+
+    The rule "scale" gives each of them a γ of its own.
+    """
     x, y = wave(40, 0)
     cv = KFold(4)
-    machine = SVRCV(Cs=[2.0], gammas=[0.5], cv=cv, tol=1e-7).fit(x, y)
+    machine = SVRCV(Cs=[2.0], gammas=None, gamma=gamma, cv=cv, tol=1e-7).fit(x, y)
     new, _ = wave(5, 1)
     folds = list(cv.split(x))
-    models = [SVR(C=2.0, gamma=0.5, tol=1e-7).fit(x[a], y[a]) for a, _ in folds]
+    models = [SVR(C=2.0, gamma=gamma, tol=1e-7).fit(x[a], y[a]) for a, _ in folds]
     centre = np.vstack(
         [np.tile(m.predict(new), (len(b), 1)) for m, (_, b) in zip(models, folds, strict=True)]
     )
@@ -114,3 +120,15 @@ def test_the_folds_of_the_search_are_the_models_of_cv_plus():
     # α(n + 1) = 0.2 · 41 = 8.2, so the 8th smallest and the 33rd
     expected = np.column_stack([lower[7], upper[32]])
     assert machine.predict_interval(new, coverage=0.8) == pytest.approx(expected, abs=1e-5)
+
+
+def test_intervals_take_what_predict_takes():
+    x, y = wave(40, 0)
+    K, new = RBF(0.5)(x, x), x[:5]
+    machine = SVRCV(Cs=[2.0], kernel="precomputed", cv=4).fit(K, y)
+    expected = machine.predict_interval(K[:5])
+    assert machine.predict_interval(K[:5].tolist()) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="NaN"):
+        machine.predict_interval(np.full((1, 40), np.nan))
+    sparse = SVRCV(Cs=[2.0], gammas=[0.5], cv=4).fit(csr_array(x), y)
+    assert sparse.predict_interval(new) == pytest.approx(expected, abs=1e-3)

@@ -218,7 +218,7 @@ def set_kernel_machine(made: Model, model: Model) -> None:
     made.support_, made.support_vectors_, made.fit_status_ = support, vectors, 0
     made.dual_coef_, made.intercept_ = coef, model.intercept_.copy()
     made.shape_fit_ = (rows, model.n_features_in_)
-    if model.kernel_.precomputed:
+    if model.kernel_.precomputed or callable(made.kernel):  # as scikit-learn's own fit leaves it
         made.support_vectors_ = np.empty((0, 0))
     platt = getattr(model, "_calibration", Calibration.none())
     slopes = np.ascontiguousarray(platt.slopes)

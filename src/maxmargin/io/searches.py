@@ -233,7 +233,8 @@ def fold_models(machine: Model, attribute: str, archive: Archive) -> None:
     held = SimpleNamespace()
     if archive.writes:
         parts = vars(getattr(machine, attribute))
-        held = SimpleNamespace(**{f"{name}.{part}": value for part, value in parts.items()})
+        parts = {f"{name}.{part}": value for part, value in parts.items() if value is not None}
+        held = SimpleNamespace(**parts)
     precomputed = machine.kernel == "precomputed"
     used, count = f"{name}.used", f"{name}.count"
     archive.rows(held, f"{name}.vectors", (used, 0 if precomputed else "columns"))
@@ -244,8 +245,14 @@ def fold_models(machine: Model, attribute: str, archive: Archive) -> None:
     archive.array(held, f"{name}.model", (f"{name}.rows",), INT64, below=machines)
     below = machine.n_features_in_ if precomputed else None
     archive.array(held, f"{name}.columns", (used,), INT64, below=below)
+    if archive.has(held, f"{name}.scales"):
+        archive.array(held, f"{name}.scales", (count,))
+        if (getattr(held, f"{name}.scales") < 0).any():
+            raise ModelFileError(f"{name}.scales has a negative γ")
     if not archive.writes:
-        parts = {each.name: getattr(held, f"{name}.{each.name}") for each in fields(FoldModels)}
+        parts = {
+            each.name: getattr(held, f"{name}.{each.name}", None) for each in fields(FoldModels)
+        }
         setattr(machine, attribute, FoldModels(**parts))
 
 

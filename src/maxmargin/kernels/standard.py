@@ -40,6 +40,9 @@ class DotKernel(Kernel):
         if steepest and invariant and Z.shape[0] and is_far(Z, steepest):
             centre = centre_of(Z)
             X, Z = moved(X, centre), moved(Z, centre)
+        if X.dtype != Z.dtype:  # whose product scikit-learn has not if they are sparse
+            dtype = np.result_type(X.dtype, Z.dtype)
+            X, Z = X.astype(dtype, copy=False), Z.astype(dtype, copy=False)
         dot = safe_sparse_dot(X, Z.T, dense_output=True)
         dot = dot if dot.dtype.kind == "f" else dot.astype(np.float64)
         xx, zz = row_norms(X, squared=True), row_norms(Z, squared=True)

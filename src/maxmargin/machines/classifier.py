@@ -119,8 +119,8 @@ class KernelClassifier(ClassifierMixin, DualMachine):
                 f"got {classes.tolist()}"
             )
         check_two_classes(labels, sample_weight)
-        weight = class_weights(self.class_weight, classes, y)
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
+        weight = class_weights(self.class_weight, classes, labels, counts > 0)
         scheme = scheme_of(self.multiclass, classes)
         return self._plan_of(scheme, labels, weight, counts)
 
@@ -134,12 +134,9 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         return Plan(scheme, splits, problems, bounds, labels, known, pairs)
 
     def _known_of(self, found: Survey) -> dict[str, Any]:
-        classes, counts = found.classes, found.counts
-        if self.class_weight == "balanced":
-            weight = counts.sum() / (len(classes) * counts)
-        else:
-            weight = class_weights(self.class_weight, classes, classes)
-        return {"classes_": classes, "class_weight_": weight}
+        one_each = np.arange(len(found.classes))
+        weight = class_weights(self.class_weight, found.classes, one_each, found.counts)
+        return {"classes_": found.classes, "class_weight_": weight}
 
     def _plan_of_rows(self, y: Labels | None, weights: Floats) -> Plan:
         labels = np.searchsorted(self.classes_, np.asarray(y))

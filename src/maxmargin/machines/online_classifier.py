@@ -93,7 +93,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         X, y = self._validate(X, y)
         self.classes_, labels = class_numbers(y)
-        weights = class_weights(self.class_weight, self.classes_, y)[labels]
+        weights = class_weights(self.class_weight, self.classes_, labels)[labels]
         check_two_classes(labels, weights)
         self._begin(X)
         rows, mistakes = self._rows(X), list[int]()

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from maxmargin.conventions import sample_weights
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
 
 
 def checked_weights(sample_weight: ArrayLike | None, X: Data) -> Floats | None:
@@ -120,12 +120,25 @@ def is_whole(y: Labels) -> bool:
     return y.ndim == 1 and y.dtype.kind in "iub"
 
 
-def class_weights(class_weight: Any, classes: Labels, y: ArrayLike) -> Floats:
-    """The weight of each class; 1 without scikit-learn's slower function for None."""
+def class_weights(
+    class_weight: Any, classes: Labels, labels: Numbers, counts: Floats | Mask | None = None
+) -> Floats:
+    """The weight of each class; 1 without scikit-learn's slower function for None.
+
+    `labels` are the numbers of the rows' classes, `counts` how often each row counts; None once.
+    """
     if class_weight is None:
         return np.ones(len(classes))
-    weights: Floats = compute_class_weight(class_weight, classes=classes, y=y)
+    if class_weight == "balanced":
+        return balanced_weights(np.bincount(labels, counts, len(classes)).astype(float))
+    weights: Floats = compute_class_weight(class_weight, classes=classes, y=classes)
     return weights
+
+
+def balanced_weights(sizes: Floats) -> Floats:
+    """Rows / (classes · rows of the class), from the rows of each; a class without rows is none."""
+    there: Floats = np.where(sizes > 0, sizes, np.inf)
+    return np.where(sizes > 0, sizes.sum() / (np.count_nonzero(sizes) * there), 1.0)
 
 
 def declared_classes(estimator: Any, classes: ArrayLike | None) -> tuple[Labels, Floats]:

@@ -23,6 +23,7 @@ from maxmargin.scale.partitions import Kept, Partitions
 from maxmargin.scale.round import Change, Own, Report, Share, advance, open_problem
 from maxmargin.scale.rows import Rows, bytes_of
 from maxmargin.scale.survey import Survey
+from maxmargin.solvers.dual.state import nothing_of
 from maxmargin.solvers.state import Found, State
 
 # Rows of changes, relative to the support vectors, after which f is computed from these again: a
@@ -287,7 +288,11 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
     # --- what the driver asks -------------------------------------------------------------
 
     def values(self) -> Values:
-        return self.terms.values(self.offsets)
+        values, held = self.terms.values(self.offsets), self.held
+        if held.problem.linear.any() or not held.beta.any():
+            return values
+        norms = np.sqrt(np.abs(self.matrix.kernel.diagonal(held.rows.X)))
+        return values._replace(nothing=nothing_of(held.coef, norms))
 
     def found(self) -> Found:
         return Found(self.beta, None, self.gradient)

@@ -36,8 +36,7 @@ class Summary(NamedTuple):
     mean: float
     variance: float
     labels: Labels
-    counts: Numbers
-    label_weights: Floats
+    counts: Floats
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Survey:
     columns : number of columns
     names : of the columns, if the partitions are tables
     classes : the labels there are, if they were asked for
-    counts : rows of each class
+    counts : rows of each class that have a weight
     mean, variance : of all entries
     row_bytes : mean bytes of a row
     """
@@ -59,7 +58,7 @@ class Survey:
     columns: int
     names: tuple[str, ...] | None
     classes: Labels
-    counts: Numbers
+    counts: Floats
     mean: float
     variance: float
     row_bytes: float
@@ -109,24 +108,23 @@ def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Sur
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     mean = sum(part.weight * part.mean for part in known) / weight
     spread = sum(part.weight * (part.variance + (part.mean - mean) ** 2) for part in known)
-    names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0, int))
+    names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0))
     lengths = np.array([part.rows for part in parts])
     each = sum(part.nbytes for part in known) / sum(part.rows for part in known)
     shape = lengths, known[0].columns, known[0].names
     return Survey(*shape, names_of_classes, counts, mean, spread / weight, each)
 
 
-def _counted(parts: Sequence[Summary]) -> tuple[Labels, Numbers]:
+def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats]:
     labels = np.concatenate([part.labels for part in parts])
     classes, places = np.unique(labels, return_inverse=True)
-    counts = np.bincount(places, np.concatenate([part.counts for part in parts])).astype(int)
+    counts = np.bincount(places, np.concatenate([part.counts for part in parts])).astype(float)
     if len(classes) < 2:
         raise ValueError(
             "The number of classes has to be greater than one; got "
             f"{len(classes)} class ({classes.tolist()[0]!r}) in all partitions"
         )
-    weights = np.bincount(places, np.concatenate([part.label_weights for part in parts]))
-    if np.count_nonzero(weights) < 2:
+    if np.count_nonzero(counts) < 2:
         raise ValueError(
             "Invalid input - all samples with positive weights belong to the same class."
         )
@@ -139,7 +137,7 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     y = block.y if labelled else None
     empty, (rows, columns) = np.zeros(0), X.shape
     if not rows:
-        nothing = (0, 0.0, 0.0, 0.0, empty, empty.astype(int), empty)
+        nothing = (0, 0.0, 0.0, 0.0, empty, empty)
         return Summary(0, columns, None, "", False, "", *nothing)
     check_finite(block._replace(y=y), name)
     each = np.ones(X.shape[0]) if weights is None else weights
@@ -148,12 +146,12 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     if y is not None:
         check_classes(y, name) if classes else check_numbers(y, name)
     given: Labels = y if classes and y is not None else empty
-    labels, places, counts = np.unique(given, return_inverse=True, return_counts=True)
-    of_labels = np.bincount(places, each[: len(places)])
+    labels, places = np.unique(given, return_inverse=True)
+    counts = np.bincount(places, each[: len(places)] > 0).astype(float)
     return Summary(
         *(rows, columns, block.columns, X.dtype.name, sp.issparse(X), kind),
         *(bytes_of(X), float(each.sum()), mean, variance),
-        *(labels, counts, of_labels.astype(float)),
+        *(labels, counts),
     )
 
 

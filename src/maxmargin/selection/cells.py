@@ -146,7 +146,7 @@ def fitted(
         offsets=np.array([b for _, b in decoded]),
         seconds=sum(each.seconds for each in solutions),
         violation=max(each.values.violation for each in solutions),
-        relative_gap=max(each.values.relative_gap for each in solutions),
+        relative_gap=max(0.0, *(each.values.relative_gap for each in solutions)),
         n_iter=sum(each.n_iter for each in solutions),
         converged=all(each.status is Status.CONVERGED for each in solutions),
     )

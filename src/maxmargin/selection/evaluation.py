@@ -201,7 +201,6 @@ class Evaluation:
             exponent = exponent_of(one, two)
         return Matrices(
             kernel_of,
-            lambda key: float(getattr(kernel_of(key), "gamma", np.nan)),
             exponent,
             self.X,
             self.target.splits,

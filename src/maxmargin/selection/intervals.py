@@ -16,7 +16,7 @@ jackknife+, Annals of Statistics 49 (2021), 486–507.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 import numpy as np
@@ -24,6 +24,8 @@ import numpy as np
 from maxmargin.gram import cross_dot
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.threads import thread_count
+from maxmargin.kernels import Kernel
+from maxmargin.kernels.gamma import gamma_of
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.selection.leave_one_out import LeaveOneOut
 from maxmargin.selection.search import Search
@@ -75,6 +77,7 @@ class FoldModels:
     residuals : |y_i − f₋ₖ(x_i)| of the rows that were held out
     model : the machine k that each of them was held out of
     columns : the numbers of the rows that are used, for a precomputed kernel
+    scales : γ by the rule "scale" on the rows of each machine; None if all have one kernel
     """
 
     vectors: Data
@@ -83,6 +86,7 @@ class FoldModels:
     residuals: Floats
     model: Numbers
     columns: Numbers
+    scales: Floats | None = None
 
     @classmethod
     def of(cls, search: Search) -> FoldModels:
@@ -95,7 +99,9 @@ class FoldModels:
         ]
         model = np.repeat(np.arange(len(found)), [len(each) for each in residuals])
         offsets = np.concatenate([each.offsets for each in found])
-        return cls.made(search.machine, search.X, coef, offsets, np.concatenate(residuals), model)
+        machine, residual = search.best_cell.machine, np.concatenate(residuals)
+        models = cls.made(machine, search.X, coef, offsets, residual, model)
+        return replace(models, scales=scales_of(search, machine._kernel()))
 
     @classmethod
     def left_out(cls, machine: DualMachine, X: Data, left: LeaveOneOut, y: Floats) -> FoldModels:
@@ -122,8 +128,33 @@ class FoldModels:
 
     def interval(self, machine: DualMachine, X: Data, coverage: float) -> Floats:
         """The interval of each new row."""
-        kernel = machine.kernel_
-        X = machine._validate(X, reset=False) if not kernel.precomputed else X[:, self.columns]
+        if machine.kernel_.precomputed:
+            X = machine._validate(X, reset=False)[:, self.columns]
+        else:
+            X = machine._validate_for_prediction(X)
+        kernels, parts = [machine.kernel_], [self.coef]
+        if self.scales is not None:
+            kernels = [with_scale(machine, scale) for scale in self.scales.tolist()]
+            parts = [coef.copy() for coef in np.split(self.coef, len(self.coef))]
         threads = thread_count(machine.n_jobs)
-        values = cross_dot(kernel, X, self.vectors, self.coef, threads) + self.offsets
-        return interval(values, self.residuals, self.model, coverage)
+        values = [
+            cross_dot(kernel, X, self.vectors, coef, threads)
+            for kernel, coef in zip(kernels, parts, strict=True)
+        ]
+        return interval(np.hstack(values) + self.offsets, self.residuals, self.model, coverage)
+
+
+def scales_of(search: Search, kernel: Kernel) -> Floats | None:
+    """γ by the rule "scale" on the rows that each fold trains on; None without a rule."""
+    if kernel.precomputed or kernel.bind(search.X) is kernel:
+        return None
+    rows = [fold.train for fold in search.folds]
+    weights = [None if search.weights is None else search.weights[some] for some in rows]
+    return np.array([gamma_of("scale", search.X[a], w) for a, w in zip(rows, weights, strict=True)])
+
+
+def with_scale(machine: DualMachine, scale: float) -> Kernel:
+    """The machine's kernel with this γ for the rule "scale"."""
+    return machine._kernel().with_gamma(
+        lambda rule: scale if rule == "scale" else 1.0 / machine.n_features_in_
+    )

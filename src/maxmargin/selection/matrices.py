@@ -77,7 +77,6 @@ class Matrices:
     Parameters
     ----------
     kernel_of : the kernel by its key
-    gamma_of : γ by the key, where the kernels are 2^(γ t)
     exponent : t, or None where they are not
     X : the rows
     splits : the rows of each problem of a machine
@@ -94,15 +93,13 @@ class Matrices:
     def __init__(
         self,
         kernel_of: Callable[[Hashable], Kernel],
-        gamma_of: Callable[[Hashable], float],
         exponent: Exponent | None,
         X: Data,
         splits: Sequence[Split],
         cache_size: float | None,
         threads: int,
     ) -> None:
-        self.kernel_of, self.gamma_of = kernel_of, gamma_of
-        self.X, self.splits, self.threads = X, splits, threads
+        self.kernel_of, self.X, self.splits, self.threads = kernel_of, X, splits, threads
         self.n = int(X.shape[0])
         self.dtype: RealType = np.float64 if self.n <= EXACT_ROWS else np.float32
         size = np.dtype(self.dtype).itemsize
@@ -142,7 +139,8 @@ class Matrices:
         if self._t is None:
             self._t = self._entries(self._exponent)
         K: Entries = np.empty_like(self._t)
-        gamma, factor = self.dtype(self.gamma_of(key)), self.dtype(kernel.forms[0].factor)
+        (form,) = kernel.forms  # γ itself may be a parameter of a part of the kernel
+        gamma, factor = self.dtype(form.scale / self._exponent.form.scale), self.dtype(form.factor)
         fill = partial(powers, self._t, gamma, factor, K)
         run_split(fill, self.n, 4 * self.n**2, self.threads)
         return HeldGram(K)

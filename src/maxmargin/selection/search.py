@@ -22,7 +22,7 @@ class Search:
 
     Attributes
     ----------
-    cv_results_ : dict of arrays, as of `GridSearchCV`, with `kkt_violation`, `relative_gap`,
+    cv_results_ : dict of arrays, as of `GridSearchCV`, with `violation`, `relative_gap`,
         `n_iter`, `converged`, `stage` and `status` (finished, dropped, failed, not finished)
     best_index_, best_params_, best_score_ : the cell with the best mean score
     one_standard_error_index_ : the smallest C, then γ, within a standard error of the best

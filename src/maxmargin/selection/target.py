@@ -134,7 +134,7 @@ class Classes(Target):
         self.ends = np.concatenate([[0], np.bincount(self.labels).cumsum()])
 
     def problem(self, machine: Any, number: int, weights: Floats) -> DualProblem:
-        weight = class_weights(machine.class_weight, self.classes, self.y[weights > 0])
+        weight = class_weights(machine.class_weight, self.classes, self.labels, weights > 0)
         rows, signs = self.splits[number].rows, self.splits[number].signs
         counts = weights[rows]
         bounds = machine._bounds(weight[self.labels[rows]] * counts)

@@ -71,8 +71,7 @@ class DualState(State[DualProblem, Gram]):
             )
         if self._norms is None:
             return values
-        longest = float(np.abs(self.beta) @ self._norms)
-        return values._replace(nothing=NOTHING * longest**2)
+        return values._replace(nothing=nothing_of(self.beta, self._norms))
 
     def found(self) -> Found:
         return Found(self.beta, None, self.gradient)
@@ -277,3 +276,8 @@ def coefficients(problem: DualProblem, beta: Floats) -> tuple[Numbers, Floats]:
     of_rows = problem.on_rows(beta)
     (rows,) = of_rows.nonzero()
     return rows, of_rows[rows]
+
+
+def nothing_of(beta: Floats, norms: Floats) -> float:
+    """A ½‖w‖² that counts as 0, from β and ‖φ(x_i)‖."""
+    return NOTHING * float(np.abs(beta) @ norms) ** 2
