@@ -54,13 +54,16 @@ class Forecast:
         columns = 0 if state.gram.kernel.precomputed else prod(state.gram.X.shape[1:])
         self.entry = ENTRY + COLUMN * columns
         self.done, self.far = [0.0], [np.inf]
-        self.tried, self.free, self.sharpened = 0.0, np.empty(0, bool), False
+        self.tried, self.free = 0.0, np.empty(0, bool)
+        self.exact = False, state.dtype == np.float64
         self.farthest, self.support = 0.0, [0]
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
-        if state.sharpened and not self.sharpened:  # what float32 sums measured was wrong
-            self.done, self.far, self.sharpened = self.done[-1:], [np.inf], True
+        exact = state.sharpened, state.dtype == np.float64
+        if exact > self.exact:  # what float32 sums measured was wrong
+            self.done, self.far = self.done[-1:], [np.inf]
+        self.exact = exact
         self.done.append(STEP * state.work + self.entry * state.kernel_evaluations)
         values = state.measured
         both = np.array([values.violation, values.relative_gap]) / self.tol

@@ -90,6 +90,20 @@ class DualState(State[DualProblem, Gram]):
         """K_ii of every variable."""
         return self.problem.on_variables(self.gram.diagonal)
 
+    def residual(self) -> Floats:
+        """G + b: small where β is free, so that float32 has many digits of it."""
+        p = self.problem
+        if not p.n_groups:
+            return self.gradient.copy()
+        residual: Floats = self.gradient + p.offsets(self.beta, self.gradient)[p.group]
+        return residual
+
+    @property
+    def rounding(self) -> float:
+        """What a gradient may be off by since entries are rounded: an ulp of the largest β K_ii."""
+        largest = float(np.abs(self.beta).max() * np.abs(self.gram.diagonal).max())
+        return 0.0 if self.dtype == np.float64 else float(np.finfo(self.dtype).eps) * largest
+
     def move_to(
         self,
         variables: Numbers,
