@@ -191,6 +191,7 @@ class BlockSMO(Solver):
             if steps < cheap:
                 steps += solve(0.4 * state.aim, cheap - steps)
             state.work += steps * len(W)
+            state.unfinished = state.unfinished + 1 if steps == most else 0
             moved = beta != state.beta[W]
             if not moved.any():
                 state.steps += steps

@@ -30,6 +30,7 @@ class DualState(State[DualProblem, Gram]):
     updated : whether G was updated with moves since it was computed from β alone
     sharpened : whether float32 entries stalled once
     work : Σ of the size of its block over all SMO steps
+    unfinished : blocks in a row that SMO left when their steps were used up
     aim : the violation that steps are to reach: tol, or less where the gap needs less
 
     Examples
@@ -47,6 +48,7 @@ class DualState(State[DualProblem, Gram]):
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
         self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
+        self.unfinished = 0
         if start is not None and np.count_nonzero(self.beta):
             self._compute_gradient()
         elif np.count_nonzero(self.beta):  # the sums ask for it: nothing is to be computed twice
@@ -100,9 +102,9 @@ class DualState(State[DualProblem, Gram]):
 
     @property
     def rounding(self) -> float:
-        """What a gradient may be off by since entries are rounded: an ulp of the largest β K_ii."""
+        """What rounding of entries may change a gradient by: half an ulp of the largest β K_ii."""
         largest = float(np.abs(self.beta).max() * np.abs(self.gram.diagonal).max())
-        return 0.0 if self.dtype == np.float64 else float(np.finfo(self.dtype).eps) * largest
+        return 0.0 if self.dtype == np.float64 else float(np.finfo(self.dtype).eps) / 2 * largest
 
     def move_to(
         self,
