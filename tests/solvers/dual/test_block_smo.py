@@ -11,7 +11,9 @@ from sklearn.datasets import make_moons
 from maxmargin.formulations import c_svc, nu_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
+from maxmargin.problem import Status
 from maxmargin.solvers import BlockSMO
+from maxmargin.solvers.dual import block_smo
 from maxmargin.solvers.dual.block_smo import FREE
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
@@ -114,3 +116,33 @@ def test_a_gap_that_is_refuted_raises_the_precision():
         c_svc(y, 1e4), Gram(RBF(3.0), X), observe=lambda now: duals.append(now.objective)
     )
     assert sum(after < before for before, after in pairwise(duals)) <= 1
+
+
+def test_float32_has_digits_enough_of_a_small_violation():
+    """G of free variables is near −b: what counts is the difference, which float32 holds.
+
+    K is nearly I. 335,000 steps, most of them by rounding errors, where G itself was rounded.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3200, 4)), np.where(np.arange(3200) % 25, -1.0, 1.0)
+    solution = BlockSMO().solve(c_svc(y, 1e4), Gram(RBF(100.0), X))
+    assert solution.status is Status.CONVERGED
+    assert solution.n_iter <= 50_000
+
+
+@pytest.mark.parametrize(("aim", "kind"), [(1e-3, np.float32), (1e-9, np.float64)])
+def test_steps_without_end_below_the_rounding_of_float32_raise_the_precision(
+    monkeypatch, aim, kind
+):
+    X, y = make_moons(BlockSMO.whole + 200, noise=0.3, random_state=0)
+    state = DualState(c_svc(2.0 * y - 1, 100.0), Gram(RBF(1.0), X), None)
+    state.aim, solve = aim, block_smo.smo_block
+
+    def without_end(*arguments):
+        solve(*arguments)
+        return arguments[-1]
+
+    monkeypatch.setattr(block_smo, "smo_block", without_end)
+    monkeypatch.setattr(block_smo, "working_set", lambda *_: (np.arange(state.problem.size), 0.0))
+    next(BlockSMO()._blocks(state))
+    assert state.dtype == kind

@@ -10,12 +10,13 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR
-from maxmargin.formulations import c_svc
+from maxmargin.formulations import c_svc, epsilon_svr
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
 from maxmargin.solvers.dual import block_interior_point, face_newton, hand_over, newton_system
+from maxmargin.solvers.dual.block_interior_point import of_whole_rows
 from maxmargin.solvers.dual.face_newton import FaceSystem
 from maxmargin.solvers.dual.interior_block import Block
 from maxmargin.solvers.dual.newton_system import NewtonSystem
@@ -103,6 +104,52 @@ def test_smo_is_not_left_while_it_collects_support_vectors(monkeypatch):
     assert methods() == {""}
     monkeypatch.setattr(hand_over, "GROWING", np.inf)
     assert methods() == {"", "second order"}
+
+
+@pytest.mark.parametrize(("unfinished", "gap"), [(3, 0.9), (2, 0.9), (3, 0.1)])
+def test_smo_is_left_where_it_does_not_solve_its_blocks(unfinished, gap):
+    """However many support vectors each of them brings in (noisy: 111 s, 30 if left early)."""
+    problem, gram = hard()
+    state = DualState(problem, gram, None)
+    state.measured, state.unfinished = (
+        state.values()._replace(primal=1.0, dual=1.0 - gap),
+        unfinished,
+    )
+    forecast = hand_over.Forecast(state, 1e-3)
+    forecast.done, forecast.far, forecast.support = [0.0, 1.0, 2.0], [9.0, 8.0, 7.0], [0, 500, 900]
+    assert forecast.prefers(BlockInteriorPoint(), state) == (unfinished == 3 and gap == 0.9)
+
+
+def test_a_block_of_a_regressor_has_both_variables_of_its_rows():
+    """And all of them, if it has nearly all rows: its matrix is no larger for that."""
+    rng = np.random.default_rng(0)
+    state = DualState(
+        epsilon_svr(rng.normal(size=100), np.ones(100), 0.1), Gram(RBF(1.0), np.eye(100)), None
+    )
+    row_of = state.problem.row_of
+    for count in (50, 95):
+        rows = rng.choice(100, count, replace=False)
+        W = np.flatnonzero(np.isin(row_of(np.arange(200)), rows))[::2]
+        found, outside = of_whole_rows(state, W, 7.0)
+        assert {*row_of(found)} == ({*range(100)} if count == 95 else {*row_of(W)})
+        assert len(found) == 2 * len({*row_of(found)})
+        assert outside == (0.0 if count == 95 else 7.0)
+
+
+def test_a_part_is_not_much_of_its_block(monkeypatch):
+    """Counted in rows, of which a regressor has half as many as variables."""
+    shares, solve = [], block_interior_point.optimum_of_part
+
+    def watched(block, point, V, *more):
+        shares.append(block.count_rows(V) / len(block.K))
+        return (yield from solve(block, point, V, *more))
+
+    monkeypatch.setattr(block_interior_point, "optimum_of_part", watched)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=300)
+    SVR(solver=BlockInteriorPoint(), C=1e6, epsilon=0.01, gamma=0.25).fit(X, y)
+    assert max(shares, default=0.0) <= block_interior_point.PART
 
 
 @pytest.mark.parametrize("violate", [False, True])

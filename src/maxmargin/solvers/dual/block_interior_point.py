@@ -5,7 +5,8 @@ and a smooth kernel with wide bounds is an ill-conditioned valley. An interior p
 twenty steps on any such problem, of m³/3 operations for m variables each. So
 
     repeat
-        W = the free variables and about as many that violate KKT
+        W = the free variables and about as many that violate KKT; of a regressor both variables of
+            their rows
         if Newton's method on the face of the present β_W does not find the optimum over W
             follow an interior point on the block W; as soon as its relative gap is a few percent
                 try Newton's method on the face that it suggests
@@ -45,7 +46,7 @@ from maxmargin.solvers.state import LimitReached, Moves
 FREE = 0.6  # share of free variables in a block
 NEAR = 3e-2  # relative gap from which on it is tried to tell which variables are at a bound
 SURE = 0.3  # of the shrinking of a multiplier: if the distance shrinks to less, it is at the bound
-PART = 0.5  # of a block: a part that is larger costs as much as the block
+PART = 0.5  # of a block's rows: a part that has more costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
@@ -57,6 +58,7 @@ PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
+NEARLY = 0.9  # of all rows: if a block has more, it may as well have all
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -94,7 +96,7 @@ class BlockInteriorPoint(Solver):
         smooth = whole <= self.work_of_blocks(state)
         while True:
             most = p.size if smooth else self.size(state)
-            W, outside = working_set(state, most, FREE, rng)
+            W, outside = of_whole_rows(state, *working_set(state, most, FREE, rng))
             W = W[p.lower[W] < p.upper[W]]
             block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
             before, exact, began = state.beta[W], EXACT * self.tol, state.steps
@@ -160,6 +162,19 @@ class BlockInteriorPoint(Solver):
         return SYSTEMS * (1 + ROUNDS * moving / m) * m**3 / 3
 
 
+def of_whole_rows(state: DualState, W: Numbers, outside: float) -> tuple[Numbers, float]:
+    """W and all other variables of its rows, which add nothing to a factorisation.
+
+    A block of nearly all rows has all variables: then no other block follows.
+    """
+    p, every = state.problem, np.arange(state.problem.size)
+    chosen = np.zeros(state.gram.n, bool)
+    chosen[p.row_of(W)] = True
+    if chosen.mean() >= NEARLY and len(chosen) <= most_rows(state.gram):
+        return every, 0.0
+    return every[chosen[p.row_of(every)]], outside
+
+
 def highest_objective(block: Block, beta: Floats) -> float:
     """The objective of β, and what rounding may add to it."""
     terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(beta).sum() ** 2
@@ -215,7 +230,7 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
             tried = gap
             found = [(best, least), face_optimum(block, face_of(block, point, before), tol, scale)]
             unsure = np.flatnonzero(face_of(block, point, before, SURE)[1])
-            if found[-1][1] > tol and 0 < len(unsure) <= PART * p.size:
+            if found[-1][1] > tol and 0 < block.count_rows(unsure) <= PART * len(block.K):
                 found.append((yield from optimum_of_part(block, point, unsure, tol, scale)))
             inside = p.feasible(point.beta)  # where all multipliers are small, it violates little
             found.append((inside, block.distance(inside, block.gradient(inside), scale)))
@@ -256,7 +271,9 @@ def optimum_of_part(
             break
         wrong = max(least, WORST * p.violation(repaired, gradient))
         more = np.union1d(V, possibly_free(p, repaired, gradient, -wrong))
-        if len(more) == len(V) or len(more) > min(GROWTH * len(V), PART * p.size):
+        if len(more) == len(V) or len(more) > GROWTH * len(V):
+            break
+        if block.count_rows(more) > PART * len(block.K):
             break
         V = more
     return repaired, distance

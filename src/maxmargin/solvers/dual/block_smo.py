@@ -12,7 +12,11 @@ number of free support vectors: one block then brings nearly all of them to thei
 
 Where entries lie in [0, 1] and the boxes are short, K[W, W] has 16 bits per entry: half the memory.
 Its errors, up to 1/131070 of a move, affect this block's β only, since G is updated with float32
-entries. Where they could exceed tol/8, K[W, W] has 32 bits.
+entries. Where they could exceed tol/8, K[W, W] has 32 bits; and 64 once steps have not come to an
+end, and their aim is less than what float32 makes of the largest β.
+
+Steps see differences of gradients only. So b is added to them before they are rounded to float32:
+G + b of a free variable is near 0, and float32 resolves violations far below the size of G.
 
 Violators are sampled at random among those that violate KKT by a twentieth of the worst or more.
 The worst alone are much alike: once a few have moved, the others no longer violate.
@@ -183,7 +187,7 @@ class BlockSMO(Solver):
             K = space[: len(W) ** 2].reshape(len(W), len(W))
             K = state.gram.square(rows, state.dtype, out=K)
             diagonal = state.gram.diagonal[rows].astype(state.dtype)
-            beta, gradient = state.beta[W], state.gradient[W]
+            beta, gradient = state.beta[W], state.residual()[W]
             bounds = problem.lower[W], problem.upper[W], problem.group[W], problem.n_groups
             solve = partial(smo_block, K, diagonal, gradient, beta, *bounds)
             most = int(min(50 * len(W), state.most_steps - state.steps))
@@ -193,6 +197,7 @@ class BlockSMO(Solver):
             if steps < cheap:
                 steps += solve(0.4 * state.aim, cheap - steps)
             state.work += steps * len(W)
+            state.unfinished = state.unfinished + 1 if steps == most else 0
             values = state.beta.copy()
             values[W] = beta
             values = apart(problem, values)
@@ -201,4 +206,6 @@ class BlockSMO(Solver):
                 state.steps += steps
                 return None
             state.move_to(moved, values[moved], steps=steps)
+            if steps == most and aim <= state.rounding:  # by rounding errors they never end
+                state.restart()
             yield

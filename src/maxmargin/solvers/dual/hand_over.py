@@ -10,7 +10,8 @@ is. So, after each block,
             blocks the more variables are free or violate KKT, but no more than those of all rows
 
 and SMO hands over where 3 left > whole (it gets ever slower), once it has done a part of that work
-itself: then the two together never take much longer than the faster one alone. And where the free
+itself: then the two together never take much longer than the faster one alone. It also does where
+SMO uses up the steps of one block after another and has most of the gap left. And where the free
 variables have settled, they are solved for now and then: they may be the right ones. All
 this is counted, not timed, so that a fit is the same on a busy machine and on an idle one.
 """
@@ -43,6 +44,8 @@ PART = 0.1  # of the work of the second-order method that SMO does at least; mor
 GROWING = 1.05  # times the support vectors before a block: more are still being found (narrow,
 # 10,000 rows, C = .01: a thousand in each of nine blocks; 0.25 s by SMO alone, 2 s by both)
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
+CRAWLS, FAR = 3, 0.5  # blocks in a row that used up their steps, and a relative gap: SMO does not
+# even solve its blocks, and frees ever more variables that are at a bound in the end
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
 
 
@@ -54,13 +57,16 @@ class Forecast:
         columns = 0 if state.gram.kernel.precomputed else prod(state.gram.X.shape[1:])
         self.entry = ENTRY + COLUMN * columns
         self.done, self.far = [0.0], [np.inf]
-        self.tried, self.free, self.sharpened = 0.0, np.empty(0, bool), False
+        self.tried, self.free = 0.0, np.empty(0, bool)
+        self.exact = False, state.dtype == np.float64
         self.farthest, self.support = 0.0, [0]
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
-        if state.sharpened and not self.sharpened:  # what float32 sums measured was wrong
-            self.done, self.far, self.sharpened = self.done[-1:], [np.inf], True
+        exact = state.sharpened, state.dtype == np.float64
+        if exact > self.exact:  # what float32 sums measured was wrong
+            self.done, self.far = self.done[-1:], [np.inf]
+        self.exact = exact
         self.done.append(STEP * state.work + self.entry * state.kernel_evaluations)
         values = state.measured
         both = np.array([values.violation, values.relative_gap]) / self.tol
@@ -86,6 +92,8 @@ class Forecast:
         if len(self.done) < 3:
             return False
         if state.idle >= STALLED:
+            return True
+        if state.unfinished >= CRAWLS and state.measured.relative_gap > FAR:
             return True
         if self.support[-1] > GROWING * self.support[-2]:
             return False

@@ -81,6 +81,10 @@ class Block:
         p = self.problem
         return np.arange(p.size) if p.rows is None else p.rows
 
+    def count_rows(self, variables: Numbers) -> int:
+        """Of some variables: what a factorisation takes depends on these."""
+        return len(np.unique(self.rows[variables]))
+
     def gradient(self, beta: Floats) -> Floats:
         """EKEᵀβ + p."""
         values = product(

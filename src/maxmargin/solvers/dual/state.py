@@ -30,6 +30,7 @@ class DualState(State[DualProblem, Gram]):
     updated : whether G was updated with moves since it was computed from β alone
     sharpened : whether float32 entries stalled once
     work : Σ of the size of its block over all SMO steps
+    unfinished : blocks in a row that SMO left when their steps were used up
     aim : the violation that steps are to reach: tol, or less where the gap needs less
 
     Examples
@@ -47,6 +48,7 @@ class DualState(State[DualProblem, Gram]):
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
         self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
+        self.unfinished = 0
         if start is not None and np.count_nonzero(self.beta):
             self._compute_gradient()
         elif np.count_nonzero(self.beta):  # the sums ask for it: nothing is to be computed twice
@@ -88,6 +90,20 @@ class DualState(State[DualProblem, Gram]):
     def diagonal(self) -> Floats:
         """K_ii of every variable."""
         return self.problem.on_variables(self.gram.diagonal)
+
+    def residual(self) -> Floats:
+        """G + b: small where β is free, so that float32 has many digits of it."""
+        p = self.problem
+        if not p.n_groups:
+            return self.gradient.copy()
+        residual: Floats = self.gradient + p.offsets(self.beta, self.gradient)[p.group]
+        return residual
+
+    @property
+    def rounding(self) -> float:
+        """What rounding of entries may change a gradient by: half an ulp of the largest β K_ii."""
+        largest = float(np.abs(self.beta).max() * np.abs(self.gram.diagonal).max())
+        return 0.0 if self.dtype == np.float64 else float(np.finfo(self.dtype).eps) / 2 * largest
 
     def move_to(
         self,

@@ -24,8 +24,7 @@ def working_set(
     free = np.flatnonzero(can_rise & can_fall)
     if size >= problem.size:
         return np.arange(problem.size), 0.0
-    offsets = problem.offsets(beta, state.gradient)
-    residual = state.gradient + (offsets[problem.group] if problem.n_groups else 0.0)
+    residual = state.residual()
     rise, fall = np.where(can_rise, -residual, 0.0), np.where(can_fall, residual, 0.0)
     groups = range(max(problem.n_groups, 1))
     chosen = np.zeros(problem.size, bool)
