@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn import svm
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_blobs
+from sklearn.utils import compute_class_weight
 
 from maxmargin import (
     SVC,
@@ -87,13 +87,12 @@ def test_balanced_classes_are_scikit_learns_and_those_of_the_rows_that_are_there
     """A row counts as often as its weight says in LinearSVC, and once in the others."""
     X, y = data(machine)
     machine = clone(machine).set_params(class_weight="balanced")
-    theirs = getattr(svm, type(machine).__name__)(class_weight="balanced")
-    if isinstance(machine, NuSVC):
-        theirs.set_params(nu=machine.nu)
     weights = np.random.default_rng(0).uniform(0.1, 2, len(y))
     weights[y == y[0]] *= 2
+    counts = {"sample_weight": weights} if isinstance(machine, LinearSVC) else {}
+    theirs = compute_class_weight("balanced", classes=np.unique(y), y=y, **counts)
     ours = machine.fit(X, y, sample_weight=weights).class_weight_
-    np.testing.assert_allclose(ours, theirs.fit(X, y, sample_weight=weights).class_weight_)
+    np.testing.assert_allclose(ours, theirs)
     weights[::3] = 0
     there = machine.fit(X, y, sample_weight=weights).class_weight_
     some = weights > 0
