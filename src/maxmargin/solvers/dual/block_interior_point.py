@@ -58,7 +58,7 @@ PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 60  # most on one block
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
-NEARLY = 0.9  # of all rows: if a block has more, it may as well have all
+NEARLY = 0.8  # of all rows: two blocks of so many are as much work as one of all
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
