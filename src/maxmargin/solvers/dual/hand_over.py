@@ -44,7 +44,7 @@ PART = 0.1  # of the work of the second-order method that SMO does at least; mor
 GROWING = 1.05  # times the support vectors before a block: more are still being found (narrow,
 # 10,000 rows, C = .01: a thousand in each of nine blocks; 0.25 s by SMO alone, 2 s by both)
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
-CRAWLS, FAR = 3, 0.5  # blocks in a row that used up their steps, and a relative gap: SMO does not
+CRAWLS, FAR = 2, 0.5  # blocks in a row that used up their steps, and a relative gap: SMO does not
 # even solve its blocks, and frees ever more variables that are at a bound in the end
 STALLED = 3  # blocks without progress, after which it does not matter how much that is
 
