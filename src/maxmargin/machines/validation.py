@@ -130,7 +130,7 @@ def class_weights(
     if class_weight is None:
         return np.ones(len(classes))
     if class_weight == "balanced":
-        return balanced_weights(np.bincount(labels, counts, len(classes)))
+        return balanced_weights(np.bincount(labels, counts, len(classes)).astype(float))
     weights: Floats = compute_class_weight(class_weight, classes=classes, y=classes)
     return finite_class_weights(classes, weights)
 
