@@ -54,11 +54,13 @@ def test_without_scaling_the_machine_sees_the_columns_as_they_are(run):
     assert isinstance(maxmargin.load("plain.maxmargin"), SVC)
 
 
-def test_text_columns_travel_with_the_model(run, folder):
+@pytest.mark.parametrize("scale", ["--scale", "--no-scale"])
+def test_text_columns_travel_with_the_model(run, folder, scale):
     table = "size,colour,fruit\n" + "10,red,apple\n30,green,melon\n12,red,apple\n28,green,melon\n"
     (folder / "fruit.csv").write_text(table)
-    trained = run("train", "fruit.csv")
+    trained = run("train", "fruit.csv", scale)
     assert "one column for each value of colour" in trained.err
+    assert ("numbers standardised" in trained.err) == (scale == "--scale")
     (folder / "new.csv").write_text("colour,size\ngreen,29\nred,11\n")
     assert run("predict", "fruit.maxmargin", "new.csv").out.split() == ["melon", "apple"]
     unknown = run("predict", "fruit.maxmargin", "-", stdin="colour,size\nblue,29\n")

@@ -10,7 +10,16 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVR,
+    KernelPerceptron,
+    LinearSVC,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    Perceptron,
+)
 from maxmargin.kernels import RBF, Pairwise, Polynomial
 from maxmargin.problem import Status
 
@@ -136,6 +145,15 @@ def test_parameters_out_of_range_are_named(bad):
             with pytest.raises(ValueError, match=f"The '{name}' parameter of"):
                 broken.fit(X, y)
             assert broken.get_params()[name] is value  # the constructor keeps what it was given
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf, None, 0.0])
+def test_weights_of_classes_that_are_none_are_named(weight):
+    first, *_ = np.unique(y).tolist()
+    words = "same class" if weight == 0 else f"class_weight of class {first!r} is"
+    for kind in (SVC, NuSVC, LinearSVC, Perceptron, KernelPerceptron):
+        with pytest.raises(ValueError, match=words):
+            kind(class_weight={first: weight}).fit(X, y)
 
 
 def test_kernels_check_their_own_parameters():

@@ -275,7 +275,7 @@ def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
         done.append("numbers standardised (--no-scale to leave them)")
     if "columns" in steps:
         if len(rows.text) < d:
-            scaled = steps["columns"].transformers[0][1] != "passthrough"
+            scaled = steps["columns"].transformers[0][1].with_std
             done.append("numbers standardised (--no-scale to leave them)" if scaled else "")
         done.append(f"one column for each value of {', '.join(rows.text)}")
     if any(done):

@@ -36,8 +36,9 @@ def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimato
     if not rows.text:
         return machine if scaler is None else Pipeline([("scale", scaler), ("machine", machine)])
     numbers = [name for name in rows.names or () if name not in rows.text]
+    plain = StandardScaler(with_mean=False, with_std=False)  # "passthrough" takes no Arrow table
     parts = [
-        ("numbers", scaler or "passthrough", numbers),
+        ("numbers", scaler or plain, numbers),
         ("text", OneHotEncoder(handle_unknown="error"), list(rows.text)),
     ]
     from sklearn.compose import ColumnTransformer  # slow to import

@@ -118,9 +118,9 @@ class KernelClassifier(ClassifierMixin, DualMachine):
                 f"warm_start=True needs the same classes as before: had {before.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        check_two_classes(labels, sample_weight)
         counts = np.ones(len(labels)) if sample_weight is None else sample_weight
         weight = class_weights(self.class_weight, classes, labels, counts > 0)
+        check_two_classes(labels, weight, sample_weight)
         scheme = scheme_of(self.multiclass, classes)
         return self._plan_of(scheme, labels, weight, counts)
 

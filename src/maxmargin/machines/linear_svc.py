@@ -201,7 +201,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         sample_weight = checked_weights(sample_weight, X)
         self.classes_, labels = class_numbers(y)
         self.class_weight_ = class_weights(self.class_weight, self.classes_, labels, sample_weight)
-        check_two_classes(labels, sample_weight)
+        check_two_classes(labels, self.class_weight_, sample_weight)
         self._train(X, self._targets(labels), self._weights(labels, sample_weight), (X, y))
         return self
 

@@ -93,8 +93,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """
         X, y = self._validate(X, y)
         self.classes_, labels = class_numbers(y)
-        weights = class_weights(self.class_weight, self.classes_, labels)[labels]
-        check_two_classes(labels, weights)
+        of_class = class_weights(self.class_weight, self.classes_, labels)
+        weights = of_class[labels]
+        check_two_classes(labels, of_class, None)
         self._begin(X)
         rows, mistakes = self._rows(X), list[int]()
         while len(mistakes) < self.max_iter and (not mistakes or mistakes[-1]):

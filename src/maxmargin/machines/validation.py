@@ -132,6 +132,17 @@ def class_weights(
     if class_weight == "balanced":
         return balanced_weights(np.bincount(labels, counts, len(classes)).astype(float))
     weights: Floats = compute_class_weight(class_weight, classes=classes, y=classes)
+    return finite_class_weights(classes, weights)
+
+
+def finite_class_weights(classes: Labels, weights: Floats) -> Floats:
+    """The weights, or the error that names the first that is none."""
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"class_weight of class {classes.tolist()[wrong[0]]!r} is {weights[wrong[0]]:g}: the "
+            "weight of a class is a finite number, and not negative"
+        )
     return weights
 
 
@@ -162,7 +173,8 @@ def declared_classes(estimator: Any, classes: ArrayLike | None) -> tuple[Labels,
             f"classes={known.tolist()} are not those of the first call, {before.tolist()}"
         )
     given = estimator.class_weight or {}
-    return known, np.array([float(given.get(name, 1)) for name in known.tolist()])
+    weights = np.array([float(given.get(name, 1)) for name in known.tolist()])
+    return known, finite_class_weights(known, weights)
 
 
 def known_labels(classes: Labels, y: ArrayLike) -> Numbers:
@@ -178,9 +190,12 @@ def known_labels(classes: Labels, y: ArrayLike) -> Numbers:
     return labels
 
 
-def check_two_classes(labels: Numbers, sample_weight: Floats | None) -> None:
-    """Raise if weights of zero leave only one class."""
-    if sample_weight is not None and len(np.unique(labels[sample_weight > 0])) == 1:
+def check_two_classes(labels: Numbers, class_weight: Floats, sample_weight: Floats | None) -> None:
+    """Raise if weights of zero leave no two classes."""
+    if sample_weight is None and class_weight.all():
+        return
+    weights = class_weight[labels] * (1.0 if sample_weight is None else sample_weight)
+    if len(np.unique(labels[weights > 0])) < 2:
         raise ValueError(
             "Invalid input - all samples with positive weights belong to the same class."
         )

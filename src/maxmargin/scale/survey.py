@@ -118,7 +118,8 @@ def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Sur
 def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats]:
     labels = np.concatenate([part.labels for part in parts])
     classes, places = np.unique(labels, return_inverse=True)
-    counts = np.bincount(places, np.concatenate([part.counts for part in parts])).astype(float)
+    each = np.concatenate([part.counts for part in parts])
+    counts = np.bincount(places, each).astype(float)
     if len(classes) < 2:
         raise ValueError(
             "The number of classes has to be greater than one; got "

@@ -145,7 +145,7 @@ class FoldModels:
 
 
 def scales_of(search: Search, kernel: Kernel) -> Floats | None:
-    """γ by the rule "scale" on the rows that each fold trains on; None without a rule."""
+    """γ by the rule "scale" on the training rows of each fold; None if the kernel has no rule."""
     if kernel.precomputed or kernel.bind(search.X) is kernel:
         return None
     rows = [fold.train for fold in search.folds]
