@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numba
 import pytest
+from numba.core.base import BaseContext
 from numba.core.types.functions import BaseFunction
 
 import maxmargin
@@ -177,6 +178,7 @@ def test_compiling_leaves_python_and_numba_as_they_were(collecting, returns):
             assert function(2.0) == 3.0
         assert gc.isenabled() is collecting
         assert BaseFunction.get_call_type is pipeline.FIND
+        assert BaseContext.refresh is pipeline.REFRESH
     finally:
         gc.enable()
 

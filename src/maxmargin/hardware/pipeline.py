@@ -24,11 +24,13 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
+from numba.core.base import BaseContext
 from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUTargetOptions
+from numba.core.imputils import builtin_registry
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
@@ -42,6 +44,8 @@ from numba.core.untyped_passes import (
     WithLifting,
 )
 
+from maxmargin.hardware.lowering import PlainLower
+
 LESS = {"no_cfunc_wrapper": True, "_nrt": False}
 
 NEEDLESS = (
@@ -50,8 +54,11 @@ NEEDLESS = (
     *(FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass),
 )
 
+WRAPPER = "_ZN7cpython"  # how the names of functions for Python begin
 CALLS: Any = BaseFunction
 FIND = CALLS.get_call_type
+CONTEXT: Any = BaseContext
+REFRESH = CONTEXT.refresh
 USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
     *(getattr(CPUTargetOptions, option) for option in (*LESS, "no_cpython_wrapper")),
     JITCodeLibrary._optimize_functions,
@@ -78,6 +85,16 @@ def keep_on_disk(dispatcher: Any) -> None:
 
 class OptimisedOnce(JITCodeLibrary):
     """The code of a function and of all that it calls, optimised together."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if function.name.startswith(WRAPPER):
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
+            elif not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
@@ -113,6 +130,7 @@ class LowerOnce(NativeLowering):
     """As numba's, with `OptimisedOnce`."""
 
     _name = "maxmargin_lower_once"
+    lowering_class = PlainLower
 
     def run_pass(self, state: Any) -> bool:
         state.library = OptimisedOnce(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -125,6 +143,7 @@ class LowerToLink(NativeLowering):
     """As numba's, with `OnlyLinked`, and no machine code."""
 
     _name = "maxmargin_lower_to_link"
+    lowering_class = PlainLower
     code: type[OnlyLinked] = OnlyLinked
 
     def run_pass(self, state: Any) -> bool:
@@ -161,13 +180,13 @@ class Economy:
         if not Economy.depth:
             Economy.collecting = gc.isenabled()
             gc.disable()
-            CALLS.get_call_type = remembered()
+            CALLS.get_call_type, CONTEXT.refresh = remembered(), refreshed_once()
         Economy.depth += 1
 
     def __exit__(self, *error: object) -> None:
         Economy.depth -= 1
         if not Economy.depth:
-            CALLS.get_call_type = FIND
+            CALLS.get_call_type, CONTEXT.refresh = FIND, REFRESH
             if Economy.collecting:
                 gc.enable()
 
@@ -188,10 +207,34 @@ def remembered() -> Callable[..., Any]:
     return get_call_type
 
 
+def refreshed_once() -> Callable[[Any], None]:
+    """As REFRESH, which looks for new implementations, but not while it is at that.
+
+    numba begins anew for each of some hundred that it adds to those of a first function.
+    """
+    busy = False
+
+    def refresh(context: Any) -> None:
+        nonlocal busy
+        if busy and builtin_registry in context._registries:
+            return
+        outermost, busy = not busy, True
+        try:
+            REFRESH(context)
+        finally:
+            busy = busy and not outermost
+
+    return refresh
+
+
 class OnceCompiler(Compiler):
     """numba's compiler with another last step."""
 
     lowering: type[NativeLowering] = LowerOnce
+
+    def __init__(self, *args: Any) -> None:
+        with Economy():
+            super().__init__(*args)
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         with Economy():
