@@ -92,10 +92,35 @@ def variables(A, x):
     x[4] = total if last else kept
 
 
-@pytest.mark.parametrize("function", [entries, rows, turned, ranges, broken_loops, variables])
+def parts(A, x):
+    for i in range(-5, 6):
+        for j in range(-5, 6):
+            row, plane = A[1, 2, i:j], A[0, i:j]
+            x[0] += len(row) * (7 + i) * (11 + j)
+            for k in range(len(row)):
+                x[1] += (k + 1) * row[k]
+            for k in range(plane.shape[0]):
+                x[2] += (k + 1) * plane[k, 1] + plane.size
+            x[3] += len(A[1, :j, 1]) * (11 + j) + A[:, i:, 2:].size * (7 + i)
+            A[1, 0, 1:][0] = i * j
+            x[4] += A[1, :, 1:3][1, 1] + A[1, 0, 1]
+
+
+def extremes(A, x):
+    nan = A[0, 0, 0] / A[0, 0, 0]
+    x[0] = max(1.0, nan) + min(1.0, nan) + max(len(A), 3) + min(A[1, 1, 1], 2)
+    x[1] = max(np.float32(0.1), np.float64(0.1)) + min(np.int32(3), np.int64(1 << 40))
+    x[2], x[3] = max(nan, 1.0), min(nan, 1.0)
+    x[4] = max(1, 2, 3) + min(-0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "function", [parts, extremes, entries, rows, turned, ranges, broken_loops, variables]
+)
 def test_a_compiled_function_does_what_python_does(function):
     expected, found = np.zeros(5), np.zeros(5)
-    function(A.copy(), expected)
+    with np.errstate(invalid="ignore"):
+        function(A.copy(), expected)
     numba.njit(**jit.OURS)(function)(A.copy(), found)
     np.testing.assert_array_equal(found, expected)
     assert expected.any()

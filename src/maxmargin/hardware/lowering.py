@@ -14,6 +14,7 @@ Everything else is numba's. Values and wrapped negative indices are the same.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from typing import Any, NamedTuple
 
@@ -21,8 +22,9 @@ from llvmlite import ir as llvm
 from numba.core import cgutils, ir
 from numba.core import types as numba_types
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
+from numba.core.imputils import lower_builtin
 from numba.core.lowering import Lower
-from numba.np import arrayobj
+from numba.core.typing import Signature
 
 from maxmargin.hardware.array_value import (
     DATA,
@@ -36,13 +38,14 @@ from maxmargin.hardware.array_value import (
 
 types: Any = numba_types
 FIELDS = {"size": NITEMS, "itemsize": ITEMSIZE, "shape": SHAPE}
+ITEMS = ir.SetItem, ir.StaticSetItem
 READS = ("getattr", "static_getitem", "getiter", "iternext", "pair_first", "pair_second")
 RANGES = types.RangeType, types.RangeIteratorType
 PLAIN = (types.Array, types.Pair, *RANGES)
 
 
 class Span(NamedTuple):
-    """The value of range(start, stop)."""
+    """The value of range(start, stop), or of slice(start, stop), whose ends may be None."""
 
     start: Any
     stop: Any
@@ -61,6 +64,7 @@ class PlainLower(Lower):
     _singly_assigned_vars: set[str]
     _blk_local_varmap: dict[str, Any]
     _spans: bool  # whether ranges and their iterators need no memory
+    _parts: bool  # whether slices need none
 
     def _find_singly_assigned_variable(self) -> None:
         """Variables that need no memory: one assignment, in a block that comes before all uses."""
@@ -80,8 +84,15 @@ class PlainLower(Lower):
                 if not (home[name] < label and home[name] in before[label])
             }
         self._singly_assigned_vars, self._blk_local_varmap = single, {}
-        others = (self.typeof(name) for name in times if name not in single)
+        others = [self.typeof(name) for name in times if name not in single]
         self._spans = not any(isinstance(kind, RANGES) for kind in others)
+        self._parts = not any(map(has_slice, others)) and all(
+            signature is None
+            or not has_slice(signature.args[1])
+            or (isinstance(each, ir.Expr) and places(*signature.args, parts=True))
+            for each, signature in self.fndesc.calltypes.items()
+            if isinstance(each, ITEMS) or getattr(each, "op", "") in ("getitem", "static_getitem")
+        )
 
     def lower_block(self, block: ir.Block) -> None:
         self.pre_block(block)
@@ -114,24 +125,26 @@ class PlainLower(Lower):
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
         kind, index, given = signature.args
-        count = places(kind, index)
-        if count != getattr(kind, "ndim", None) or isinstance(given, types.Array):
+        if places(kind, index) != getattr(kind, "ndim", None) or isinstance(given, types.Array):
             return super().lower_setitem(target_var, index_var, value_var, signature)
-        place = self._place(target_var, index_var, kind, index)
+        array = self.loadvar(target_var.name)
+        place = self._place(array, kind, self._numbers(array, kind, index_var, index))
         value = self._cast(value_var, given)
         value = self.context.cast(self.builder, value, given, kind.dtype)
-        return arrayobj.store_item(self.context, self.builder, kind, value, place)
+        return self.context.pack_value(self.builder, kind.dtype, value, place)
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
         kind, of = signature.args
-        count = places(kind, of)
+        count = places(kind, of, parts=self._parts)
         if not count or not (count == kind.ndim or kind.layout == "C"):
             return super().lower_getitem(resty, expr, value, index, signature)
-        place = self._place(value, index, kind, of)
-        if count == kind.ndim:
-            item = arrayobj.load_item(self.context, self.builder, kind, place)
+        array = self.loadvar(value.name)
+        numbers = self._numbers(array, kind, index, of)
+        if isinstance(signature.return_type, types.Array):
+            item = self._view(array, kind, numbers, signature.return_type)
         else:
-            item = self._row(self.loadvar(value.name), count, kind, signature.return_type, place)
+            place = self._place(array, kind, numbers)
+            item = self.context.unpack_value(self.builder, kind.dtype, place)
         return self.context.cast(self.builder, item, signature.return_type, resty)
 
     def _cast(self, variable: Any, kind: Any) -> Any:
@@ -139,46 +152,85 @@ class PlainLower(Lower):
         name = variable.name
         return self.context.cast(self.builder, self.loadvar(name), self.typeof(name), kind)
 
-    def _place(self, variable: Any, index_variable: Any, kind: Any, index: Any) -> Any:
-        """The address of array[index]."""
-        array, given = self.loadvar(variable.name), self._cast(index_variable, index)
-        is_tuple = isinstance(index, types.BaseTuple)
-        numbers = cgutils.unpack_tuple(self.builder, given, len(index)) if is_tuple else [given]
-        of = index.types if is_tuple else [index]
-        builder, shape = self.builder, lengths(self.builder, array, kind.ndim)
-        numbers = [
-            number
-            if getattr(number, "constant", -1) >= 0  # known, and not negative
-            else arrayobj.fix_integer_index(self.context, builder, each, number, length)
-            for number, each, length in zip(numbers, of, shape, strict=False)
-        ]
-        if kind.layout != "C":
-            data = builder.extract_value(array, DATA)
-            steps = builder.extract_value(array, STRIDES)
-            return cgutils.get_item_pointer2(
-                *(self.context, builder, data, shape, cgutils.unpack_tuple(builder, steps)),
-                *(kind.layout, numbers),
-            )
-        return address(builder, array, shape, numbers)
+    def _numbers(self, array: Any, kind: Any, variable: Any, index: Any) -> list[Any]:
+        """Of each dimension that the index takes: a number, or the Span of a slice."""
+        given = self.loadvar(variable.name)
+        of = index.types if isinstance(index, types.BaseTuple) else (index,)
+        if not isinstance(given, tuple) or isinstance(given, Span):
+            given = self._cast(variable, index)
+            is_tuple = isinstance(index, types.BaseTuple)
+            given = cgutils.unpack_tuple(self.builder, given, len(of)) if is_tuple else [given]
+        shape = lengths(self.builder, array, kind.ndim)
+        return [self._within(*each) for each in zip(given, of, shape, strict=False)]
 
-    def _row(self, array: Any, count: int, kind: Any, view: Any, place: Any) -> Any:
-        """array[i], which begins at this place and has no owner."""
+    def _within(self, number: Any, kind: Any, length: Any) -> Any:
+        """A number of the dimension: counted from its end if it is negative."""
+        builder, none = self.builder, length.type(0)
+        if isinstance(number, Span):
+            start, stop = (self._bound(end, length) for end in number)
+            return Span(none if start is None else start, length if stop is None else stop)
+        if getattr(number, "constant", -1) >= 0:  # known before
+            return number
+        number = self.context.cast(
+            builder, number, kind, types.intp if kind.signed else types.uintp
+        )
+        if not kind.signed:
+            return number
+        negative = builder.icmp_signed("<", number, none)
+        return builder.select(negative, builder.add(number, length), number)
+
+    def _bound(self, end: Any, length: Any) -> Any:
+        """The end of a slice: between 0 and the length."""
+        if end is None:
+            return None
+        builder, none = self.builder, length.type(0)
+        end = self._within(end, types.intp, length)
+        end = builder.select(builder.icmp_signed("<", end, none), none, end)
+        return builder.select(builder.icmp_signed(">=", end, length), length, end)
+
+    def _place(self, array: Any, kind: Any, numbers: list[Any]) -> Any:
+        """The address of an entry."""
+        builder, shape = self.builder, lengths(self.builder, array, kind.ndim)
+        if kind.layout == "C":
+            return address(builder, array, shape, numbers)
+        data = builder.extract_value(array, DATA)
+        steps = cgutils.unpack_tuple(builder, builder.extract_value(array, STRIDES))
+        return cgutils.get_item_pointer2(
+            self.context, builder, data, shape, steps, kind.layout, numbers
+        )
+
+    def _view(self, array: Any, kind: Any, numbers: list[Any], view: Any) -> Any:
+        """A part of an array, which has no owner."""
         builder = self.builder
-        left = lengths(builder, array, kind.ndim)[count:]
-        entries = left[0]
-        for length in left[1:]:
-            entries = builder.mul(entries, length)
-        row = llvm.Constant(self.context.get_value_type(view), None)
-        row = builder.insert_value(row, entries, NITEMS)
-        row = builder.insert_value(row, builder.extract_value(array, ITEMSIZE), ITEMSIZE)
-        row = builder.insert_value(row, place, DATA)
-        for k, length in enumerate(left):
-            row = builder.insert_value(row, length, (SHAPE, k))
-            step = builder.extract_value(array, (STRIDES, count + k))
-            row = builder.insert_value(row, step, (STRIDES, k))
-        return row
+        shape = lengths(builder, array, kind.ndim)
+        spans = [Span(None, length) for length in shape]
+        spans[: len(numbers)] = numbers
+        kept = [k for k, span in enumerate(spans) if isinstance(span, Span)]
+        starts = [number.start if isinstance(number, Span) else number for number in numbers]
+        part = llvm.Constant(self.context.get_value_type(view), None)
+        part = builder.insert_value(part, address(builder, array, shape, starts), DATA)
+        part = builder.insert_value(part, builder.extract_value(array, ITEMSIZE), ITEMSIZE)
+        entries = None
+        for place, k in enumerate(kept):
+            length = self._length(spans[k]) if k < len(numbers) else shape[k]
+            entries = length if entries is None else builder.mul(entries, length)
+            part = builder.insert_value(part, length, (SHAPE, place))
+            step = builder.extract_value(array, (STRIDES, k))
+            part = builder.insert_value(part, step, (STRIDES, place))
+        return builder.insert_value(part, entries, NITEMS)
+
+    def _length(self, span: Span) -> Any:
+        """How many numbers it has."""
+        length = self.builder.sub(span.stop, span.start)
+        none = length.type(0)
+        return self.builder.select(self.builder.icmp_signed(">", length, none), length, none)
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
+        if expr.op == "build_tuple" and self._parts and has_slice(resty):
+            return tuple(
+                self.loadvar(item.name) if has_slice(kind) else self._cast(item, kind)
+                for item, kind in zip(expr.items, resty.types, strict=True)
+            )
         kind = self.typeof(expr.value.name) if expr.op in READS else None
         value = self.loadvar(expr.value.name) if isinstance(kind, PLAIN) else None
         if isinstance(kind, types.Array):
@@ -203,16 +255,20 @@ class PlainLower(Lower):
         if function is range and self._spans and len(kinds) == len(expr.args) < 3:
             ends = [self._cast(arg, kind) for arg, kind in zip(expr.args, kinds, strict=True)]
             return Span(*ends) if len(ends) == 2 else Span(ends[0].type(0), ends[0])
+        if function is slice and self._parts and len(kinds) == len(expr.args) == 2:
+            ends = [
+                None if kind is types.none else self._cast(arg, types.intp)
+                for arg, kind in zip(expr.args, kinds, strict=True)
+            ]
+            return Span(*ends)
         return super().lower_call(resty, expr)
 
     def _start(self, span: Span) -> Count:
         """A loop begins: its number, and how many are left."""
         builder = self.builder
         number, left = (self.alloca_lltype(name, span.start.type) for name in ("number", "left"))
-        length = builder.sub(span.stop, span.start)
-        none = length.type(0)
         builder.store(span.start, number)
-        builder.store(builder.select(builder.icmp_signed(">", length, none), length, none), left)
+        builder.store(self._length(span), left)
         return Count(number, left)
 
     def _next(self, count: Count, kind: Any) -> Any:
@@ -228,10 +284,64 @@ class PlainLower(Lower):
         return builder.insert_value(pair, there, 1)
 
 
-def places(kind: Any, index: Any) -> int:
-    """How many dimensions of an array the index takes a number of; 0 if it is another index."""
+def places(kind: Any, index: Any, *, parts: bool = False) -> int:
+    """How many dimensions of an array the index takes; 0 if it is not of numbers (or parts)."""
     if not isinstance(kind, types.Array) or not kind.aligned:
         return 0
     of = index.types if isinstance(index, types.BaseTuple) else (index,)
-    whole = 0 < len(of) <= kind.ndim and all(isinstance(each, types.Integer) for each in of)
-    return len(of) if whole else 0
+    plain = all(
+        isinstance(each, types.Integer)
+        or (parts and kind.layout == "C" and has_slice(each) and not each.has_step)
+        for each in of
+    )
+    return len(of) if plain and 0 < len(of) <= kind.ndim else 0
+
+
+def has_slice(kind: Any) -> bool:
+    """Whether values of this type are slices, or have some in them."""
+    if isinstance(kind, types.BaseTuple):
+        return any(map(has_slice, kind.types))
+    return isinstance(kind, types.SliceType)
+
+
+def extreme(function: Any, context: Any, args: Any, keywords: Any) -> tuple[Any, Any] | None:
+    """The signature of max(a, b) or min(a, b) of numbers, and its implementation's key.
+
+    numba compiles a function for each pair of types, a twentieth of a second.
+    """
+    of = EXTREMES.get(getattr(function, "typing_key", None))
+    numbers = all(isinstance(each, (types.Integer, types.Float)) for each in args)
+    if of is None or len(args) != 2 or keywords or not numbers:
+        return None
+    kind = context.unify_types(*map(types.unliteral, args))
+    return Signature(kind, (kind, kind), None), of
+
+
+def greater(a: float, b: float) -> float:
+    """As Python's max(a, b)."""
+    return b if b > a else a
+
+
+def smaller(a: float, b: float) -> float:
+    """As Python's min(a, b)."""
+    return b if b < a else a
+
+
+EXTREMES: dict[Any, Any] = {max: greater, min: smaller}
+
+
+@lower_builtin(greater, types.Number, types.Number)
+def _lower_greater(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _chosen(context, builder, signature, args, operator.gt)
+
+
+@lower_builtin(smaller, types.Number, types.Number)
+def _lower_smaller(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return _chosen(context, builder, signature, args, operator.lt)
+
+
+def _chosen(context: Any, builder: Any, signature: Any, args: Any, compare: Any) -> Any:
+    """The second where it compares to the first so, as Python has it; they may be NaN."""
+    a, b = args
+    of_two = Signature(types.boolean, signature.args, None)
+    return builder.select(context.get_function(compare, of_two)(builder, (b, a)), b, a)

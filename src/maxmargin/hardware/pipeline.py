@@ -44,7 +44,7 @@ from numba.core.untyped_passes import (
     WithLifting,
 )
 
-from maxmargin.hardware.lowering import PlainLower
+from maxmargin.hardware.lowering import PlainLower, extreme
 
 LESS = {"no_cfunc_wrapper": True, "_nrt": False}
 
@@ -195,11 +195,14 @@ def remembered() -> Callable[..., Any]:
     """As FIND, which finds the signature of a call from its types, but once for the same ones."""
     known: dict[Any, tuple[Any, Any]] = {}
 
+    def found(function: Any, context: Any, args: Any, keywords: Any) -> tuple[Any, Any]:
+        signature = FIND(function, context, args, keywords)
+        return signature, function.get_impl_key(signature)
+
     def get_call_type(function: Any, context: Any, args: Any, keywords: Any) -> Any:
         call = function, context, tuple(args), tuple(keywords.items())
         if call not in known:
-            signature = FIND(function, context, args, keywords)
-            known[call] = signature, function.get_impl_key(signature)
+            known[call] = extreme(*call[:3], keywords) or found(*call[:3], keywords)
         signature, key = known[call]
         function._impl_keys[signature.args] = key
         return signature
