@@ -103,7 +103,7 @@ def parts(A, x):
                 x[2] += (k + 1) * plane[k, 1] + plane.size
             x[3] += len(A[1, :j, 1]) * (11 + j) + A[:, i:, 2:].size * (7 + i)
             A[1, 0, 1:][0] = i * j
-            x[4] += A[1, :, 1:3][1, 1] + A[1, 0, 1]
+            x[4] += A[1, :, 1:3][1, 1] + A[1, 0, 1] + A[np.int32(j % 2), np.uint8(1), i:].size
 
 
 def extremes(A, x):

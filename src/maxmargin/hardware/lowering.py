@@ -155,10 +155,14 @@ class PlainLower(Lower):
     def _numbers(self, array: Any, kind: Any, variable: Any, index: Any) -> list[Any]:
         """Of each dimension that the index takes: a number, or the Span of a slice."""
         given = self.loadvar(variable.name)
-        of = index.types if isinstance(index, types.BaseTuple) else (index,)
-        if not isinstance(given, tuple) or isinstance(given, Span):
+        if isinstance(given, Span):
+            given, of = [given], [index]
+        elif isinstance(given, tuple):  # with slices: not cast
+            of = self.typeof(variable.name).types
+        else:
             given = self._cast(variable, index)
             is_tuple = isinstance(index, types.BaseTuple)
+            of = index.types if is_tuple else [index]
             given = cgutils.unpack_tuple(self.builder, given, len(of)) if is_tuple else [given]
         shape = lengths(self.builder, array, kind.ndim)
         return [self._within(*each) for each in zip(given, of, shape, strict=False)]

@@ -5,7 +5,10 @@ Most of the time to compile is saved by leaving out
 - machine code of inner functions, which are compiled as a part of each function that calls them;
 - the passes of the optimiser that numba runs on each inner function by itself, and once more to
   find reference counts that can go, before the one that counts, on a function with all it calls;
-- the passes for closures, `with`, literals and array expressions, which no function here has;
+- the passes for closures, `with`, literals and array expressions, which no function here has, and
+  for the ends of variables' lives, which nobody counts;
+- most of the instructions that are to be removed again (`lowering`), the optimiser's passes on
+  wrappers, which only call, and on declarations;
 - the search for the implementation of an operation that was found before: a quarter of the time;
 - Python's search for unreachable objects, which looks at all that is alive again and again while
   the compiler makes its own: a seventh.
@@ -24,6 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
+from numba.core import ir
 from numba.core.base import BaseContext
 from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
@@ -31,7 +35,12 @@ from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUTargetOptions
 from numba.core.imputils import builtin_registry
-from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.typed_passes import (
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+)
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
@@ -52,6 +61,7 @@ NEEDLESS = (
     *(WithLifting, InlineClosureLikes, MakeFunctionToJitFunction),
     *(InlineInlinables, InlineOverloads, RewriteDynamicRaises, NopythonRewrites),
     *(FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass),
+    IRLegalization,  # says when variables die, for reference counts
 )
 
 WRAPPER = "_ZN7cpython"  # how the names of functions for Python begin
@@ -59,6 +69,8 @@ CALLS: Any = BaseFunction
 FIND = CALLS.get_call_type
 CONTEXT: Any = BaseContext
 REFRESH = CONTEXT.refresh
+STATEMENTS: Any = ir.Inst
+LIST = STATEMENTS._rec_list_vars
 USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
     *(getattr(CPUTargetOptions, option) for option in (*LESS, "no_cpython_wrapper")),
     JITCodeLibrary._optimize_functions,
@@ -181,12 +193,14 @@ class Economy:
             Economy.collecting = gc.isenabled()
             gc.disable()
             CALLS.get_call_type, CONTEXT.refresh = remembered(), refreshed_once()
+            STATEMENTS._rec_list_vars = listed
         Economy.depth += 1
 
     def __exit__(self, *error: object) -> None:
         Economy.depth -= 1
         if not Economy.depth:
             CALLS.get_call_type, CONTEXT.refresh = FIND, REFRESH
+            STATEMENTS._rec_list_vars = LIST
             if Economy.collecting:
                 gc.enable()
 
@@ -208,6 +222,19 @@ def remembered() -> Callable[..., Any]:
         return signature
 
     return get_call_type
+
+
+def listed(statement: Any, parts: Any) -> list[ir.Var]:
+    """As LIST, the variables in parts of a statement, with a call for each part that has parts."""
+    found: list[ir.Var] = []
+    for part in parts.values() if isinstance(parts, dict) else parts:
+        if isinstance(part, ir.Var):
+            found.append(part)
+        elif isinstance(part, ir.Inst):
+            found += part.list_vars()
+        elif isinstance(part, list | tuple | dict):
+            found += listed(statement, part)
+    return found
 
 
 def refreshed_once() -> Callable[[Any], None]:
