@@ -42,6 +42,12 @@ ITEMS = ir.SetItem, ir.StaticSetItem
 READS = ("getattr", "static_getitem", "getiter", "iternext", "pair_first", "pair_second")
 RANGES = types.RangeType, types.RangeIteratorType
 PLAIN = (types.Array, types.Pair, *RANGES)
+USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
+    *(Lower._find_singly_assigned_variable, Lower.lower_block, Lower.lower_assign),
+    *(Lower.getvar, Lower.loadvar, Lower.storevar, Lower.alloca_lltype, Lower.lower_inst),
+    *(Lower.lower_setitem, Lower.lower_getitem, Lower.lower_expr, Lower.lower_call),
+    cgutils.get_item_pointer2,
+)
 
 
 class Span(NamedTuple):

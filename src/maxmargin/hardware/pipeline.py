@@ -77,6 +77,7 @@ USED = (  # below: what a numba lacks of it is an AttributeError here, not at th
     JITCodeLibrary._optimize_final_module,
     JITCodeLibrary._get_module_for_linking,
     CPUCodegen._module_pass_manager,
+    CPUCodegen._function_pass_manager,
     FunctionCache._guard_against_spurious_io_errors,
     FunctionCache._load_overload,
 )
