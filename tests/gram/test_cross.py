@@ -1,12 +1,14 @@
 """The sign of a decision is that of float64, however close the decision is to 0."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from maxmargin.gram import Cross, cross_dot
+from maxmargin.gram import Cross, cross, cross_dot
 from maxmargin.kernels import RBF, Linear, Polynomial
 
 
@@ -29,7 +31,10 @@ def test_signs_are_those_of_the_values_in_float64(seed, scale, distance, sparse,
     values = cross_dot(kernel, X, Z, coef[None])[:, 0]
     for offset in (0.0, -values[0] - 1e-9, -values[1] + 1e-9, -values[2] * (1 + 1e-6)):
         expected = values + offset > 0
-        np.testing.assert_array_equal(Cross(kernel, Z, 2).signs(X, coef, offset), expected)
+        for simple in (0, cross.SIMPLE):  # float32 first, or float64 alone
+            with patch.object(cross, "SIMPLE", simple):
+                found = Cross(kernel, Z, 2).signs(X, coef, offset)
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.small

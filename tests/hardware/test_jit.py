@@ -11,6 +11,8 @@ from types import SimpleNamespace
 
 import numba
 import pytest
+from numba.core import ir
+from numba.core.base import BaseContext
 from numba.core.types.functions import BaseFunction
 
 import maxmargin
@@ -177,6 +179,8 @@ def test_compiling_leaves_python_and_numba_as_they_were(collecting, returns):
             assert function(2.0) == 3.0
         assert gc.isenabled() is collecting
         assert BaseFunction.get_call_type is pipeline.FIND
+        assert BaseContext.refresh is pipeline.REFRESH
+        assert ir.Inst._rec_list_vars is pipeline.LIST
     finally:
         gc.enable()
 

@@ -5,7 +5,10 @@ Most of the time to compile is saved by leaving out
 - machine code of inner functions, which are compiled as a part of each function that calls them;
 - the passes of the optimiser that numba runs on each inner function by itself, and once more to
   find reference counts that can go, before the one that counts, on a function with all it calls;
-- the passes for closures, `with`, literals and array expressions, which no function here has;
+- the passes for closures, `with`, literals and array expressions, which no function here has, and
+  for the ends of variables' lives, which nobody counts;
+- most of the instructions that are to be removed again (`lowering`), the optimiser's passes on
+  wrappers, which only call, and on declarations;
 - the search for the implementation of an operation that was found before: a quarter of the time;
 - Python's search for unreachable objects, which looks at all that is alive again and again while
   the compiler makes its own: a seventh.
@@ -24,12 +27,20 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import _dynfunc
+from numba.core import ir
+from numba.core.base import BaseContext
 from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.cpu import CPUTargetOptions
-from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.imputils import builtin_registry
+from numba.core.typed_passes import (
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+)
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
     FindLiterallyCalls,
@@ -42,22 +53,31 @@ from numba.core.untyped_passes import (
     WithLifting,
 )
 
+from maxmargin.hardware.lowering import PlainLower, extreme
+
 LESS = {"no_cfunc_wrapper": True, "_nrt": False}
 
 NEEDLESS = (
     *(WithLifting, InlineClosureLikes, MakeFunctionToJitFunction),
     *(InlineInlinables, InlineOverloads, RewriteDynamicRaises, NopythonRewrites),
     *(FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass),
+    IRLegalization,  # says when variables die, for reference counts
 )
 
+WRAPPER = "_ZN7cpython"  # how the names of functions for Python begin
 CALLS: Any = BaseFunction
 FIND = CALLS.get_call_type
+CONTEXT: Any = BaseContext
+REFRESH = CONTEXT.refresh
+STATEMENTS: Any = ir.Inst
+LIST = STATEMENTS._rec_list_vars
 USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
     *(getattr(CPUTargetOptions, option) for option in (*LESS, "no_cpython_wrapper")),
     JITCodeLibrary._optimize_functions,
     JITCodeLibrary._optimize_final_module,
     JITCodeLibrary._get_module_for_linking,
     CPUCodegen._module_pass_manager,
+    CPUCodegen._function_pass_manager,
     FunctionCache._guard_against_spurious_io_errors,
     FunctionCache._load_overload,
 )
@@ -78,6 +98,16 @@ def keep_on_disk(dispatcher: Any) -> None:
 
 class OptimisedOnce(JITCodeLibrary):
     """The code of a function and of all that it calls, optimised together."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if function.name.startswith(WRAPPER):
+                function.add_function_attribute("noinline")
+                function.add_function_attribute("optnone")
+            elif not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
@@ -113,6 +143,7 @@ class LowerOnce(NativeLowering):
     """As numba's, with `OptimisedOnce`."""
 
     _name = "maxmargin_lower_once"
+    lowering_class = PlainLower
 
     def run_pass(self, state: Any) -> bool:
         state.library = OptimisedOnce(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -125,6 +156,7 @@ class LowerToLink(NativeLowering):
     """As numba's, with `OnlyLinked`, and no machine code."""
 
     _name = "maxmargin_lower_to_link"
+    lowering_class = PlainLower
     code: type[OnlyLinked] = OnlyLinked
 
     def run_pass(self, state: Any) -> bool:
@@ -161,13 +193,15 @@ class Economy:
         if not Economy.depth:
             Economy.collecting = gc.isenabled()
             gc.disable()
-            CALLS.get_call_type = remembered()
+            CALLS.get_call_type, CONTEXT.refresh = remembered(), refreshed_once()
+            STATEMENTS._rec_list_vars = listed
         Economy.depth += 1
 
     def __exit__(self, *error: object) -> None:
         Economy.depth -= 1
         if not Economy.depth:
-            CALLS.get_call_type = FIND
+            CALLS.get_call_type, CONTEXT.refresh = FIND, REFRESH
+            STATEMENTS._rec_list_vars = LIST
             if Economy.collecting:
                 gc.enable()
 
@@ -176,11 +210,14 @@ def remembered() -> Callable[..., Any]:
     """As FIND, which finds the signature of a call from its types, but once for the same ones."""
     known: dict[Any, tuple[Any, Any]] = {}
 
+    def found(function: Any, context: Any, args: Any, keywords: Any) -> tuple[Any, Any]:
+        signature = FIND(function, context, args, keywords)
+        return signature, function.get_impl_key(signature)
+
     def get_call_type(function: Any, context: Any, args: Any, keywords: Any) -> Any:
         call = function, context, tuple(args), tuple(keywords.items())
         if call not in known:
-            signature = FIND(function, context, args, keywords)
-            known[call] = signature, function.get_impl_key(signature)
+            known[call] = extreme(*call[:3], keywords) or found(*call[:3], keywords)
         signature, key = known[call]
         function._impl_keys[signature.args] = key
         return signature
@@ -188,10 +225,47 @@ def remembered() -> Callable[..., Any]:
     return get_call_type
 
 
+def listed(statement: Any, parts: Any) -> list[ir.Var]:
+    """As LIST, the variables in parts of a statement, with a call for each part that has parts."""
+    found: list[ir.Var] = []
+    for part in parts.values() if isinstance(parts, dict) else parts:
+        if isinstance(part, ir.Var):
+            found.append(part)
+        elif isinstance(part, ir.Inst):
+            found += part.list_vars()
+        elif isinstance(part, list | tuple | dict):
+            found += listed(statement, part)
+    return found
+
+
+def refreshed_once() -> Callable[[Any], None]:
+    """As REFRESH, which looks for new implementations, but not while it is at that.
+
+    numba begins anew for each of some hundred that it adds to those of a first function.
+    """
+    busy = False
+
+    def refresh(context: Any) -> None:
+        nonlocal busy
+        if busy and builtin_registry in context._registries:
+            return
+        outermost, busy = not busy, True
+        try:
+            REFRESH(context)
+        finally:
+            busy = busy and not outermost
+
+    return refresh
+
+
 class OnceCompiler(Compiler):
     """numba's compiler with another last step."""
 
     lowering: type[NativeLowering] = LowerOnce
+
+    def __init__(self, *args: Any) -> None:
+        with Economy():
+            super().__init__(*args)
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         with Economy():

@@ -24,12 +24,12 @@ import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.core.typing import Signature
 from numba.extending import lower_builtin, type_callable
 from numpy.typing import DTypeLike, NDArray
 
+from maxmargin.hardware.array_value import SHAPE, address, lengths
 from maxmargin.hardware.arrays import Entries, Index, Numbers, Real, Reals
 
 Number = TypeVar("Number", bound=Real)
@@ -98,13 +98,11 @@ def _lower_multiply(
     vector = ir.VectorType(context.get_value_type(panels_type.dtype), lanes)
     zero = ir.Constant(vector, [0.0] * lanes)
 
-    address = partial(_address, context, builder)
-    length = builder.extract_value(
-        context.make_array(rows_type)(context, builder, rows).shape, rows_type.ndim - 1
-    )
-    z = [address(rows_type, rows, j, index(r)) for r in range(sums_carried)]
-    x = builder.bitcast(address(panels_type, panels, p), vector.as_pointer())
-    y = builder.bitcast(address(out_type, out, o), vector.as_pointer())
+    start_of = partial(_address, builder)
+    length = builder.extract_value(rows, (SHAPE, rows_type.ndim - 1))
+    z = [start_of(rows_type, rows, j, index(r)) for r in range(sums_carried)]
+    x = builder.bitcast(start_of(panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(start_of(out_type, out, o), vector.as_pointer())
     start, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
     builder.branch(loop)
 
@@ -170,10 +168,10 @@ def _lower_gather(
     vector = ir.VectorType(context.get_value_type(panels_type.dtype), WIDE * LANES[size])
     zero = ir.Constant(vector, [0.0] * vector.count)
 
-    column = _address(context, builder, columns_type, columns)
-    value = _address(context, builder, values_type, values)
-    x = builder.bitcast(_address(context, builder, panels_type, panels, p), vector.as_pointer())
-    y = builder.bitcast(_address(context, builder, out_type, out, o), vector.as_pointer())
+    column = _address(builder, columns_type, columns)
+    value = _address(builder, values_type, values)
+    x = builder.bitcast(_address(builder, panels_type, panels, p), vector.as_pointer())
+    y = builder.bitcast(_address(builder, out_type, out, o), vector.as_pointer())
     before, loop, end = builder.block, builder.append_basic_block(), builder.append_basic_block()
     builder.branch(loop)
 
@@ -208,17 +206,10 @@ def _broadcast(builder: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -
 
 
 def _address(
-    context: BaseContext,
-    builder: ir.IRBuilder,
-    kind: types.Array,
-    value: ir.Value,
-    *place: ir.Value,
+    builder: ir.IRBuilder, kind: types.Array, array: ir.Value, *place: ir.Value
 ) -> ir.Value:
     """The address of array[place]; missing numbers of the place are 0."""
-    zero = context.get_constant(types.intp, 0)
-    array = context.make_array(kind)(context, builder, value)
-    place = (*place, *[zero] * kind.ndim)[: kind.ndim]
-    return cgutils.get_item_pointer(context, builder, kind, array, place)
+    return address(builder, array, lengths(builder, array, kind.ndim), place)
 
 
 def put(flat: Reals, o: int, out: Entries, j: int, i: int) -> None:
@@ -243,14 +234,14 @@ def _lower_put(
     size, stored = flat_type.dtype.bitwidth // 8, out_type.dtype.bitwidth // 8
     vector = ir.VectorType(context.get_value_type(flat_type.dtype), LANES[size])
     target = ir.VectorType(context.get_value_type(out_type.dtype), LANES[size])
-    source = builder.bitcast(_address(context, builder, flat_type, flat, o), vector.as_pointer())
+    source = builder.bitcast(_address(builder, flat_type, flat, o), vector.as_pointer())
     values = builder.load(source, align=size)
     if isinstance(out_type.dtype, types.Integer):
         values = builder.fmul(values, ir.Constant(vector, [float(UNIT)] * vector.count))
         values = builder.fadd(values, ir.Constant(vector, [0.5] * vector.count))
         wide = ir.VectorType(ir.IntType(32), vector.count)  # CPUs convert floats to 32 bits only
         values = builder.trunc(builder.fptosi(values, wide), target)
-    place = builder.bitcast(_address(context, builder, out_type, out, j, i), target.as_pointer())
+    place = builder.bitcast(_address(builder, out_type, out, j, i), target.as_pointer())
     builder.store(values, place, align=stored)
     return context.get_dummy_value()
 

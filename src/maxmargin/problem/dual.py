@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import compiled, small
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
 
@@ -268,7 +268,7 @@ def primal_of(quadratic: float, loss: float, margin: float) -> float:
 SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
 
 
-@inner()
+@small()
 def survey(
     beta: Floats,
     gradient: Floats,

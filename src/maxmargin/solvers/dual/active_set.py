@@ -236,7 +236,7 @@ def newton_step(
                     right[h, k] -= part * right[1 + g, k]
 
 
-@inner()
+@small()
 def sum_of(x: Floats, group: Numbers, g: int, F: Numbers, m: int) -> float:
     """Of the entries that belong to group g."""
     total = 0.0
