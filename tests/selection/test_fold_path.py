@@ -130,8 +130,6 @@ def test_a_limit_of_steps_and_a_stop_are_kept():
 def test_matrices_blocks_and_tableaus_are_within_the_budget(cache_size):
     n, threads = 3000, 2
     splits = OneFunction().splits(np.zeros(n, int))
-    found = Matrices(
-        lambda _: RBF(1.0), lambda _: 1.0, None, np.zeros((n, 2)), splits, cache_size, threads
-    )
+    found = Matrices(lambda _: RBF(1.0), None, np.zeros((n, 2)), splits, cache_size, threads)
     used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + TABLEAU * found.room**2)
     assert used <= cache_size * 2**20 or not found.room
