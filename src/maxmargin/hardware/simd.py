@@ -208,8 +208,11 @@ def _broadcast(builder: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -
 def _address(
     builder: ir.IRBuilder, kind: types.Array, array: ir.Value, *place: ir.Value
 ) -> ir.Value:
-    """The address of array[place]; missing numbers of the place are 0."""
-    return address(builder, array, lengths(builder, array, kind.ndim), place)
+    """The address of array[place] in C's order or Fortran's; missing numbers are 0 in C's."""
+    shape = lengths(builder, array, kind.ndim)
+    if kind.layout == "F":
+        shape, place = shape[::-1], place[::-1]
+    return address(builder, array, shape, place)
 
 
 def put(flat: Reals, o: int, out: Entries, j: int, i: int) -> None:
@@ -270,7 +273,7 @@ def _lower_transpose(
         """Row k of a square; or column k, where columns lie in one piece."""
         steps = (k, 0) if kind.layout == "C" else (0, k)
         place = map(builder.add, (row, column), map(index, steps))
-        return builder.bitcast(_address(context, builder, kind, out, *place), vector.as_pointer())
+        return builder.bitcast(_address(builder, kind, out, *place), vector.as_pointer())
 
     lines, bit = [builder.load(line(j, i, k), align=size) for k in lanes], SQUARE
     while bit := bit // 2:
