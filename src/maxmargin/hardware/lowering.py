@@ -14,15 +14,13 @@ Everything else is numba's. Values and wrapped negative indices are the same.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from llvmlite import ir as llvm
+from numba import types
 from numba.core import cgutils, ir
-from numba.core import types as numba_types
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
-from numba.core.imputils import lower_builtin
 from numba.core.lowering import Lower
 from numba.core.typing import Signature
 
@@ -36,7 +34,6 @@ from maxmargin.hardware.array_value import (
     lengths,
 )
 
-types: Any = numba_types
 FIELDS = {"size": NITEMS, "itemsize": ITEMSIZE, "shape": SHAPE}
 ITEMS = ir.SetItem, ir.StaticSetItem
 READS = ("getattr", "static_getitem", "getiter", "iternext", "pair_first", "pair_second")
@@ -53,22 +50,25 @@ USED = (  # below: what a numba lacks of it is an AttributeError here, not at th
 class Span(NamedTuple):
     """The value of range(start, stop), or of slice(start, stop), whose ends may be None."""
 
-    start: Any
-    stop: Any
+    start: llvm.Value
+    stop: llvm.Value
+
+
+Places: TypeAlias = list[llvm.Value | Span]  # of each dimension a number, or a part of it
 
 
 class Count(NamedTuple):
     """The value of its iterator: where the next number is, and how many are left."""
 
-    number: Any
-    left: Any
+    number: llvm.Value
+    left: llvm.Value
 
 
 class PlainLower(Lower):
     """Of functions that count no references."""
 
     _singly_assigned_vars: set[str]
-    _blk_local_varmap: dict[str, Any]
+    _blk_local_varmap: dict[str, llvm.Value]
     _spans: bool  # whether ranges and their iterators need no memory
     _parts: bool  # whether slices need none
 
@@ -111,17 +111,17 @@ class PlainLower(Lower):
                 self.lower_inst(statement)
         self.post_block(block)
 
-    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+    def storevar(self, value: llvm.Value, name: str, argidx: int | None = None) -> None:
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
             self.builder.store(value, self.getvar(name))
 
-    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+    def alloca_lltype(self, name: str, lltype: llvm.Type, datamodel: object = None) -> llvm.Value:
         with self.builder.goto_entry_block():
             return self.builder.alloca(lltype, name=name)
 
-    def lower_inst(self, inst: Any) -> None:
+    def lower_inst(self, inst: ir.Stmt) -> None:
         if isinstance(inst, ir.StaticSetItem) and inst.index_var is not None:
             signature = self.fndesc.calltypes[inst]
             if places(*signature.args[:2]):
@@ -129,7 +129,9 @@ class PlainLower(Lower):
                 return
         super().lower_inst(inst)
 
-    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+    def lower_setitem(
+        self, target_var: ir.Var, index_var: ir.Var, value_var: ir.Var, signature: Signature
+    ) -> llvm.Value:
         kind, index, given = signature.args
         if places(kind, index) != getattr(kind, "ndim", None) or isinstance(given, types.Array):
             return super().lower_setitem(target_var, index_var, value_var, signature)
@@ -139,7 +141,9 @@ class PlainLower(Lower):
         value = self.context.cast(self.builder, value, given, kind.dtype)
         return self.context.pack_value(self.builder, kind.dtype, value, place)
 
-    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+    def lower_getitem(
+        self, resty: types.Type, expr: ir.Expr, value: ir.Var, index: ir.Var, signature: Signature
+    ) -> llvm.Value:
         kind, of = signature.args
         count = places(kind, of, parts=self._parts)
         if not count or not (count == kind.ndim or kind.layout == "C"):
@@ -153,12 +157,14 @@ class PlainLower(Lower):
             item = self.context.unpack_value(self.builder, kind.dtype, place)
         return self.context.cast(self.builder, item, signature.return_type, resty)
 
-    def _cast(self, variable: Any, kind: Any) -> Any:
+    def _cast(self, variable: ir.Var, kind: types.Type) -> llvm.Value:
         """The value of a variable as this type."""
         name = variable.name
         return self.context.cast(self.builder, self.loadvar(name), self.typeof(name), kind)
 
-    def _numbers(self, array: Any, kind: Any, variable: Any, index: Any) -> list[Any]:
+    def _numbers(
+        self, array: llvm.Value, kind: types.Type, variable: ir.Var, index: types.Type
+    ) -> Places:
         """Of each dimension that the index takes: a number, or the Span of a slice."""
         given = self.loadvar(variable.name)
         if isinstance(given, Span):
@@ -173,7 +179,7 @@ class PlainLower(Lower):
         shape = lengths(self.builder, array, kind.ndim)
         return [self._within(*each) for each in zip(given, of, shape, strict=False)]
 
-    def _within(self, number: Any, kind: Any, length: Any) -> Any:
+    def _within(self, number: llvm.Value, kind: types.Type, length: llvm.Value) -> llvm.Value:
         """A number of the dimension: counted from its end if it is negative."""
         builder, none = self.builder, length.type(0)
         if isinstance(number, Span):
@@ -189,7 +195,7 @@ class PlainLower(Lower):
         negative = builder.icmp_signed("<", number, none)
         return builder.select(negative, builder.add(number, length), number)
 
-    def _bound(self, end: Any, length: Any) -> Any:
+    def _bound(self, end: llvm.Value | None, length: llvm.Value) -> llvm.Value:
         """The end of a slice: between 0 and the length."""
         if end is None:
             return None
@@ -198,7 +204,7 @@ class PlainLower(Lower):
         end = builder.select(builder.icmp_signed("<", end, none), none, end)
         return builder.select(builder.icmp_signed(">=", end, length), length, end)
 
-    def _place(self, array: Any, kind: Any, numbers: list[Any]) -> Any:
+    def _place(self, array: llvm.Value, kind: types.Array, numbers: Places) -> llvm.Value:
         """The address of an entry."""
         builder, shape = self.builder, lengths(self.builder, array, kind.ndim)
         if kind.layout == "C":
@@ -209,7 +215,9 @@ class PlainLower(Lower):
             self.context, builder, data, shape, steps, kind.layout, numbers
         )
 
-    def _view(self, array: Any, kind: Any, numbers: list[Any], view: Any) -> Any:
+    def _view(
+        self, array: llvm.Value, kind: types.Type, numbers: Places, view: types.Array
+    ) -> llvm.Value:
         """A part of an array, which has no owner."""
         builder = self.builder
         shape = lengths(builder, array, kind.ndim)
@@ -229,13 +237,13 @@ class PlainLower(Lower):
             part = builder.insert_value(part, step, (STRIDES, place))
         return builder.insert_value(part, entries, NITEMS)
 
-    def _length(self, span: Span) -> Any:
+    def _length(self, span: Span) -> llvm.Value:
         """How many numbers it has."""
         length = self.builder.sub(span.stop, span.start)
         none = length.type(0)
         return self.builder.select(self.builder.icmp_signed(">", length, none), length, none)
 
-    def lower_expr(self, resty: Any, expr: Any) -> Any:
+    def lower_expr(self, resty: types.Type, expr: ir.Expr) -> llvm.Value:
         if expr.op == "build_tuple" and self._parts and has_slice(resty):
             return tuple(
                 self.loadvar(item.name) if has_slice(kind) else self._cast(item, kind)
@@ -257,7 +265,7 @@ class PlainLower(Lower):
             return self._next(value, resty)
         return super().lower_expr(resty, expr)
 
-    def lower_call(self, resty: Any, expr: Any) -> Any:
+    def lower_call(self, resty: types.Type, expr: ir.Expr) -> llvm.Value:
         function = getattr(self.typeof(expr.func.name), "typing_key", None)
         kinds = self.fndesc.calltypes[expr].args
         if function is len and isinstance(kinds[0], types.Array):
@@ -281,7 +289,7 @@ class PlainLower(Lower):
         builder.store(self._length(span), left)
         return Count(number, left)
 
-    def _next(self, count: Count, kind: Any) -> Any:
+    def _next(self, count: Count, kind: types.Type) -> llvm.Value:
         """The number, and whether there is one."""
         builder = self.builder
         left, number = builder.load(count.left), builder.load(count.number)
@@ -294,7 +302,7 @@ class PlainLower(Lower):
         return builder.insert_value(pair, there, 1)
 
 
-def places(kind: Any, index: Any, *, parts: bool = False) -> int:
+def places(kind: types.Type, index: types.Type, *, parts: bool = False) -> int:
     """How many dimensions of an array the index takes; 0 if it is not of numbers (or parts)."""
     if not isinstance(kind, types.Array) or not kind.aligned:
         return 0
@@ -307,51 +315,8 @@ def places(kind: Any, index: Any, *, parts: bool = False) -> int:
     return len(of) if plain and 0 < len(of) <= kind.ndim else 0
 
 
-def has_slice(kind: Any) -> bool:
+def has_slice(kind: types.Type) -> bool:
     """Whether values of this type are slices, or have some in them."""
     if isinstance(kind, types.BaseTuple):
         return any(map(has_slice, kind.types))
     return isinstance(kind, types.SliceType)
-
-
-def extreme(function: Any, context: Any, args: Any, keywords: Any) -> tuple[Any, Any] | None:
-    """The signature of max(a, b) or min(a, b) of numbers, and its implementation's key.
-
-    numba compiles a function for each pair of types, a twentieth of a second.
-    """
-    of = EXTREMES.get(getattr(function, "typing_key", None))
-    numbers = all(isinstance(each, (types.Integer, types.Float)) for each in args)
-    if of is None or len(args) != 2 or keywords or not numbers:
-        return None
-    kind = context.unify_types(*map(types.unliteral, args))
-    return Signature(kind, (kind, kind), None), of
-
-
-def greater(a: float, b: float) -> float:
-    """As Python's max(a, b)."""
-    return b if b > a else a
-
-
-def smaller(a: float, b: float) -> float:
-    """As Python's min(a, b)."""
-    return b if b < a else a
-
-
-EXTREMES: dict[Any, Any] = {max: greater, min: smaller}
-
-
-@lower_builtin(greater, types.Number, types.Number)
-def _lower_greater(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    return _chosen(context, builder, signature, args, operator.gt)
-
-
-@lower_builtin(smaller, types.Number, types.Number)
-def _lower_smaller(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    return _chosen(context, builder, signature, args, operator.lt)
-
-
-def _chosen(context: Any, builder: Any, signature: Any, args: Any, compare: Any) -> Any:
-    """The second where it compares to the first so, as Python has it; they may be NaN."""
-    a, b = args
-    of_two = Signature(types.boolean, signature.args, None)
-    return builder.select(context.get_function(compare, of_two)(builder, (b, a)), b, a)

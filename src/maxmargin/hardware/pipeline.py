@@ -53,7 +53,8 @@ from numba.core.untyped_passes import (
     WithLifting,
 )
 
-from maxmargin.hardware.lowering import PlainLower, extreme
+from maxmargin.hardware.extremes import extreme
+from maxmargin.hardware.lowering import PlainLower
 
 LESS = {"no_cfunc_wrapper": True, "_nrt": False}
 
