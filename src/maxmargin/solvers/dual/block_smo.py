@@ -13,7 +13,7 @@ number of free support vectors: one block then brings nearly all of them to thei
 Where entries lie in [0, 1] and the boxes are short, K[W, W] has 16 bits per entry: half the memory.
 Its errors, up to 1/131070 of a move, affect this block's β only, since G is updated with float32
 entries. Where they could exceed tol/8, K[W, W] has 32 bits; and 64 once steps have not come to an
-end, and their aim is less than what float32 makes of the largest β.
+end or a block has gained nothing, and their aim is less than what float32 makes of the largest β.
 
 Steps see differences of gradients only. So b is added to them before they are rounded to float32:
 G + b of a free variable is near 0, and float32 resolves violations far below the size of G.
@@ -206,6 +206,6 @@ class BlockSMO(Solver):
                 state.steps += steps
                 return None
             state.move_to(moved, values[moved], steps=steps)
-            if steps == most and aim <= state.rounding:  # by rounding errors they never end
+            if (steps == most or state.idle) and aim <= state.rounding:  # by rounding errors alone
                 state.restart()
             yield
