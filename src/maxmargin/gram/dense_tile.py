@@ -191,7 +191,8 @@ def weigh(
 
     The coefficients come in `blocks`; `step` blocks at a time are multiplied with all panels.
     """
-    lanes, tiles = panels.shape[2], t.size // (ROWS * panels.shape[2])
+    lanes = panels.shape[2]
+    tiles = t.size // (ROWS * lanes)  # BLOCK // ROWS, but a loop that is not unrolled: less code
     for first in range(0, len(blocks), step):
         last = first + step if first + step < len(blocks) else len(blocks)
         for p in range(start, stop):
@@ -225,7 +226,8 @@ def fill(
     For each block of z as many panels as stay in the second-level cache take turns, so that rows
     of `out` are written in long pieces.
     """
-    lanes, tiles = panels.shape[2], t.size // (ROWS * panels.shape[2])
+    lanes = panels.shape[2]
+    tiles = t.size // (ROWS * lanes)  # BLOCK // ROWS, but a loop that is not unrolled: less code
     m, n = out.shape
     step = 1 + CACHE // (panels.shape[1] * lanes * panels.itemsize)
     for first in range(start, stop, step):

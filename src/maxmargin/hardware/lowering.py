@@ -195,8 +195,8 @@ class PlainLower(Lower):
         negative = builder.icmp_signed("<", number, none)
         return builder.select(negative, builder.add(number, length), number)
 
-    def _bound(self, end: llvm.Value | None, length: llvm.Value) -> llvm.Value:
-        """The end of a slice: between 0 and the length."""
+    def _bound(self, end: llvm.Value | None, length: llvm.Value) -> llvm.Value | None:
+        """The end of a slice: between 0 and the length; None if it has none."""
         if end is None:
             return None
         builder, none = self.builder, length.type(0)
