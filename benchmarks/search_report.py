@@ -76,7 +76,9 @@ def markdown(lines: Lines) -> str:
                 "`python -m benchmarks.search`. 10 × 10 cells, five folds, two jobs; the score is "
                 "the best mean score of the folds, or the leave-one-out error (mean squared of a "
                 "regressor). MB is the peak of memory beyond the data. load is that of the machine "
-                "after the run: other work beside it makes a run longer, not shorter.",
+                "after the run: other work beside it makes a run longer, not shorter. Long runs of "
+                "others went beside other work: they count as their CPU time on two cores, the "
+                "least that two jobs can take.",
                 table(("work", "against", "at least", "reached"), targets(lines)),
                 table(head, rows),
                 "![seconds](search.png)",
