@@ -180,6 +180,3 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
     def dual_coef_(self) -> Floats:
         """Coefficients of the stored vectors: of each class; of two, ±1 for each mistake."""
         return np.atleast_2d(as_one(self._coef))
-
-    def _linear_coef(self) -> Floats:
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)

@@ -12,7 +12,7 @@ from maxmargin.conventions import StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.losses import Hinge, PiecewiseLoss, SquaredHinge
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
-from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
+from maxmargin.machines.multiclass import scheme_of
 from maxmargin.machines.validation import (
     check_two_classes,
     checked_data,
@@ -236,8 +236,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         """±1 for every binary problem; for all classes at once, the number of the class."""
         if self.multi_class == "crammer_singer":
             return {"all classes": labels.astype(float)}
-        scheme = OneVersusOne if len(self.classes_) == 2 else OneVersusRest
-        return {split.name: split.signs for split in scheme(self.classes_).splits(labels)}
+        splits = scheme_of("ovr", self.classes_).splits(labels)
+        return {split.name: split.signs for split in splits}
 
     def _targets_of(self, y: ArrayLike) -> tuple[list[Floats], Floats]:
         """±1 of every binary problem, and the cost of each row."""
