@@ -73,6 +73,7 @@ class PartitionedChunking(Solver):
     save: Callable[[Rows, Floats, Floats], None] | None = None
 
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedGram)
+    resume: ClassVar[str] = "fit again; with checkpoint=path a fit continues where it was"
 
     def __post_init__(self) -> None:
         require_positive(self, "violators")
@@ -87,12 +88,6 @@ class PartitionedChunking(Solver):
         start: Start,
     ) -> PartitionedState:
         return PartitionedState(problem, matrix, start, self.tol, self.violators)
-
-    def advice(self, ending: Ending, milder: str = "lower C") -> str:
-        """On partitions it is a checkpoint that a fit continues from, not a warm start."""
-        if ending.status is Status.INTERRUPTED:
-            return "fit again; with checkpoint=path a fit continues where it was"
-        return super().advice(ending, milder)
 
     def most_steps(self, problem: PartitionedProblem) -> float:
         return np.inf  # each working problem has a limit of its own

@@ -245,6 +245,7 @@ class PartitionedNewton(Solver):
 
     criterion: Criterion = Criterion.GAP
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedFeatures)
+    resume: ClassVar[str] = "fit again"
 
     def check(self, problem: PartitionedProblem, matrix: PartitionedFeatures) -> None:
         self.check_family(problem, matrix)
@@ -256,10 +257,6 @@ class PartitionedNewton(Solver):
         state.delta = NEAR / self.length
         state.measure()
         return state
-
-    def advice(self, ending: Ending, milder: str = "lower C") -> str:
-        interrupted = ending.status is Status.INTERRUPTED
-        return "fit again" if interrupted else super().advice(ending, milder)
 
     def most_steps(self, problem: PartitionedProblem) -> float:
         return MOST_STEPS
