@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from maxmargin.features.kernel_features import SMALL, TILE_ENTRIES, KernelFeatures
 from maxmargin.gram import Gram
 from maxmargin.gram.data_matrix import add_rows, dot_rows
-from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.memory import available_memory
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
@@ -35,6 +35,19 @@ class Transformer(Protocol):
 
     def transform(self, X: Data) -> Any:
         """φ of the rows of X."""
+
+
+def mixing_of(features: Transformer) -> Floats | None:
+    """M; None if φ is v itself."""
+    return features.mixing if isinstance(features, KernelFeatures) else None
+
+
+def basis_of(features: Transformer, X: Data, dtype: RealType) -> Reals:
+    """v of some rows; φ itself of a user's transformer."""
+    if isinstance(features, KernelFeatures):
+        return features.basis(X, dtype)
+    Z = features.transform(X)
+    return np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype)
 
 
 class FeatureGram:
@@ -78,7 +91,7 @@ class FeatureGram:
         self.threads = threads or available_cores()
         self.evaluations = 0
         self.dtype: type = np.float32
-        mixing = features.mixing if isinstance(features, KernelFeatures) else None
+        mixing = mixing_of(features)
         self._mixing = None if shared else mixing  # M applied on output
         self._mixed = mixing if shared else None  # M applied before rows are kept
         width = self._values(np.arange(1)).shape[1]
@@ -117,11 +130,7 @@ class FeatureGram:
         first, last = numbers[0], numbers[-1]
         together = last - first == len(numbers) - 1
         X = self.X[first : last + 1] if together else self.X[numbers]
-        if isinstance(self.features, KernelFeatures):
-            values = self.features.basis(X, self.dtype)
-        else:
-            values = self.features.transform(X)
-            values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        values = basis_of(self.features, X, self.dtype)
         self.evaluations += values.size
         if self._mixed is not None:
             values = values @ self._mixed

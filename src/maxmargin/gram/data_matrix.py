@@ -40,17 +40,13 @@ class DataMatrix:
     evaluations = 0  # no kernel entry is ever computed
 
     def __init__(self, X: Data) -> None:
-        self.sparse = sp.issparse(X)
-        if self.sparse and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        self.X = X
+        self.sparse, self.X = sp.issparse(X), canonical(X)
         self.n, self.d = X.shape
         if self.sparse:
-            self.parts = (X.data, X.indices, X.indptr)
+            self.parts = (self.X.data, self.X.indices, self.X.indptr)
         else:
             none = np.empty(0, np.int32)
-            self.parts = (X, none, none)
+            self.parts = (self.X, none, none)
 
     @property
     def stored(self) -> int:
@@ -156,6 +152,14 @@ class Scatter:
                 self.sum += sign * self.rows.scatter(some, self.centre)
         shift = mean - self.centre
         return self.sum - total * np.outer(shift, shift), mean
+
+
+def canonical(X: Data) -> Data:
+    """X in which no entry is listed twice, if it is sparse; a copy only where that changes it."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def dot(a: Floats, b: Floats) -> float:

@@ -137,7 +137,7 @@ class TiledEntries(EntrySource):
         packed = self._packed.get(dtype) if np.array_equal(i, np.arange(self.n)) else None
         left = self.layout.pack(dtype, i, self.threads) if packed is None else packed
         right = self.layout.expand(dtype, i, self.threads)
-        return self.layout.square(left, right, out, self.threads)
+        return self.layout.block(left, right, out, self.threads, half=True)
 
     def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
         values = np.zeros(self.n if rows is None else len(rows))

@@ -12,7 +12,6 @@ from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.tasks import Task, TaskState
-from maxmargin.problem import DualProblem
 from maxmargin.scale.feature_round import draw
 from maxmargin.scale.features import PartitionedFeatures, PartitionedNewton
 from maxmargin.scale.partitions import Partitions
@@ -21,6 +20,7 @@ from maxmargin.scale.rows import Rows
 from maxmargin.scale.state import PartitionedProblem
 from maxmargin.scale.survey import Survey
 from maxmargin.solvers import FeatureNewton
+from maxmargin.solvers.features.proximal_newton import mean_length
 
 Machine: TypeAlias = Any  # an `SVC` or `SVR`
 SAMPLE = 20_000  # rows that the driver holds, to draw φ from and to begin with
@@ -68,7 +68,7 @@ class FeatureStage:
         for (name, own), split, problem in zip(shares, plan.splits, plan.problems, strict=True):
             first = FeatureNewton(tol=ROUGH).solve(problem, small.take(split.rows))
             start = first.coef, float(first.offsets[0]) if len(first.offsets) else 0.0
-            solver = PartitionedNewton(length=length_of(problem) / more, **limits)
+            solver = PartitionedNewton(length=mean_length(problem) / more, **limits)
             self.tasks.append(
                 Task(name, PartitionedProblem(own), lambda: gram, solver, start=start)
             )
@@ -87,9 +87,3 @@ class FeatureStage:
     def indefinite(self, solutions: Sequence[TaskState], stopped: Callable[[], object]) -> str:
         """Nothing: K̂ is a matrix of inner products."""
         return ""
-
-
-def length_of(problem: DualProblem) -> float:
-    """The mean length of the boxes that have one."""
-    length = problem.upper - problem.lower
-    return float(length[length > 0].mean()) if length.any() else 1.0

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.features.feature_gram import Transformer
-from maxmargin.features.kernel_features import KernelFeatures
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers, Reals, RealType
+from maxmargin.features.feature_gram import Transformer, basis_of, mixing_of
+from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers, RealType
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
@@ -89,10 +88,9 @@ def measure(block: Block, point: Point, own: None, state: Memory | None) -> tupl
     reach = anchor + residual / point.delta
     beta = np.clip(reach, problem.lower, problem.upper)
     loss = residual * np.where(residual > 0, problem.upper, problem.lower)
-    free = np.flatnonzero((reach > problem.lower) & (reach < problem.upper))
+    free = np.flatnonzero(problem.free(reach))
     counts = np.bincount(problem.row_of(free), minlength=len(scores))
-    coef = per_row(problem, beta, len(scores))
-    image, square, line = curved(point, X, coef, counts)
+    image, square, line = curved(point, X, problem.on_rows(beta), counts)
     sums = Sums(
         float(loss.sum()),
         float(problem.linear @ beta),
@@ -145,7 +143,7 @@ def prove(
     gradient = problem.on_variables(scores) + problem.linear
     offsets = np.full(problem.n_groups, point.offset)
     terms = problem.terms(beta, gradient, offsets)
-    coef = per_row(problem, beta, len(scores))
+    coef = problem.on_rows(beta)
     image = curved(point, X, coef, np.zeros(len(scores), int), np.float64)[0]
     return state, (terms, float(problem.linear @ beta), image, int(np.count_nonzero(coef)))
 
@@ -165,35 +163,15 @@ def members_of(block: Block, share: Share) -> tuple[Data, DualProblem]:
     return block.X[members], problem
 
 
-def per_row(problem: DualProblem, beta: Floats, rows: int) -> Floats:
-    """The coefficient of each row."""
-    if problem.rows is None:
-        return beta
-    return np.bincount(problem.rows, beta, rows).astype(float, copy=False)
-
-
 def masks(problem: DualProblem, beta: Floats) -> list[Mask]:
     """The variables that may repair a sum: the free ones first, then those not 0, then all."""
-    return [(problem.lower < beta) & (beta < problem.upper), beta != 0, np.ones(len(beta), bool)]
+    return [problem.free(beta), beta != 0, np.ones(len(beta), bool)]
 
 
 def rooms_of(problem: DualProblem, beta: Floats) -> Floats:
     """How far the variables of each mask can rise together, and how far they can fall."""
     up, down = problem.upper - beta, beta - problem.lower
     return np.array([[up[some].sum(), down[some].sum()] for some in masks(problem, beta)])
-
-
-def mixing_of(features: Transformer) -> Reals | None:
-    """M; None if φ is v itself."""
-    return features.mixing if isinstance(features, KernelFeatures) else None
-
-
-def values_of(features: Transformer, X: Data, dtype: RealType) -> Reals:
-    """v of some rows; φ itself of a user's transformer."""
-    if isinstance(features, KernelFeatures):
-        return features.basis(X, dtype)
-    Z = features.transform(X)
-    return np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z, dtype)
 
 
 def tiles(X: Data, width: int, numbers: Numbers | None = None) -> list[Numbers]:
@@ -208,7 +186,7 @@ def scores_of(point: Point, X: Data, weights: Floats, dtype: RealType) -> Floats
     out, line = np.zeros(X.shape[0]), weights.astype(dtype)
 
     def fill(rows: Numbers) -> None:
-        out[rows] = values_of(point.features, X[rows[0] : rows[-1] + 1], dtype) @ line
+        out[rows] = basis_of(point.features, X[rows[0] : rows[-1] + 1], dtype) @ line
 
     if weights.any():
         with one_blas_thread():
@@ -231,7 +209,7 @@ def curved(
     def add(some: list[Numbers]) -> None:
         image, square, line = np.zeros(width), np.zeros((columns, columns)), np.zeros(columns)
         for numbers in some:
-            V = values_of(point.features, X[numbers], dtype)
+            V = basis_of(point.features, X[numbers], dtype)
             image += coef[numbers] @ V
             free = counts[numbers]
             if free.any():

@@ -14,12 +14,12 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from maxmargin.features.feature_gram import Transformer
+from maxmargin.features.feature_gram import Transformer, mixing_of
 from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
-from maxmargin.scale.feature_round import LENGTHS, Point, Sums, follow, measure, mixing_of, prove
+from maxmargin.scale.feature_round import LENGTHS, Point, Sums, follow, measure, prove
 from maxmargin.scale.partitions import Kept
 from maxmargin.scale.round import Opening, open_problem
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem
