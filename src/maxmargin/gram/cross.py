@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from maxmargin.gram.entries import TILE_ENTRIES
+from maxmargin.gram.entries import LARGEST, TILE_ENTRIES
 from maxmargin.gram.layouts import Layout, layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
 from maxmargin.hardware.memory import large_array
@@ -35,7 +35,6 @@ EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "C
 WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000
 # Relative error of an entry up to which its own value tells its size: eight times that is small.
 SMALL = 1 / 32
-LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
 DEVIATIONS = 8  # of the rounding error: closer values are computed again; far beyond any chance
 
 

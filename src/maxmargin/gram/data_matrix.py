@@ -94,6 +94,13 @@ class DataMatrix:
         _squared_norms(*self.parts, out)
         return out
 
+    def centred(self, by_mean: bool) -> tuple[Floats, Floats, Floats]:
+        """The mean row m, x_iᵀm and ‖x_i − m‖² of each row; m is 0 if not `by_mean`."""
+        mean = self.combine(np.ones(self.n)) / self.n if by_mean else np.zeros(self.d)
+        products = self.scores(mean)
+        squares = self.squared_norms() - 2 * products + dot(mean, mean)
+        return mean, products, np.maximum(squares, 0.0)
+
     def scatter(self, weights: Floats, centre: Floats) -> Floats:
         """Σ θ_i (x_i − centre)(x_i − centre)ᵀ, d × d, for weights θ ≥ 0.
 

@@ -22,6 +22,7 @@ from maxmargin.kernels import Kernel
 
 # Entries computed at a time, and numbers packed at a time: at most 8 MB in float64.
 TILE_ENTRIES = 1 << 20
+LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
 # Columns, times terms of the kernel, from which an entry costs more to compute than to read
 # (docs/speed.md, "Rows kept where they are dear").
 WIDE = 256
