@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
-from maxmargin.io.assembly import Kind, Parts, assembled
+from maxmargin.io.assembly import Kind, MachineParts, assembled
 from maxmargin.io.container import Model, ModelFileError, named, whole_or_not_at_all
 from maxmargin.kernels import Kernel, as_kernel
 from maxmargin.kernels.formula import tree_of
@@ -232,7 +232,7 @@ def _model(
     if not dense and not precomputed:
         coef = sp.csr_array(coef)
     offsets = -sign * rho
-    parts = Parts(
+    parts = MachineParts(
         kernel, n_train, columns, support, vectors, coef, offsets, groups, labels, slopes, shifts
     )
     model = assembled(kind, parameters, parts)

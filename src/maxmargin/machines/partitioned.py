@@ -30,7 +30,7 @@ from maxmargin.problem import DualProblem, Solution
 from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import Share
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem
 from maxmargin.scale.survey import Survey, survey
 from maxmargin.solvers import Chunking, Progress
@@ -143,7 +143,7 @@ class ExactStage:
         self, solutions: Sequence[PartitionedSolution], stopped: Callable[[], object]
     ) -> str:
         """What shows on the support vectors that K is indefinite; "" if nothing does."""
-        rows = Rows.joined([solution.rows for solution in solutions])
+        rows = RowSet.joined([solution.rows for solution in solutions])
         return self.form.indefinite(rows.X, (), (), stopped) if len(rows) else ""
 
     def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
@@ -163,7 +163,7 @@ def attributes(
     planner: Machine, form: SupportVectors, found: Survey, parts: Sequence[Found | None]
 ) -> Attributes:
     """Fitted attributes: those of a machine that has its support vectors for all its data."""
-    every = Rows.joined([part[0] for part in parts if part is not None])
+    every = RowSet.joined([part[0] for part in parts if part is not None])
     numbers, first = np.unique(every.numbers, return_index=True)
     rows = every.take(first)
     plan = planner._plan_of_rows(rows.y, rows.weights_or_ones)
@@ -195,7 +195,7 @@ class Placed:
     """β of all variables of a plan, and the offsets: a solution of some rows among others."""
 
     def __init__(
-        self, members: Numbers | slice, rows: Rows, beta: Floats, offsets: Floats, every: Numbers
+        self, members: Numbers | slice, rows: RowSet, beta: Floats, offsets: Floats, every: Numbers
     ) -> None:
         numbers = every[members]
         whole = np.zeros((len(beta), len(numbers)))

@@ -16,7 +16,7 @@ from maxmargin.scale.feature_round import draw
 from maxmargin.scale.features import PartitionedFeatures, PartitionedNewton
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import Share
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedProblem
 from maxmargin.scale.survey import Survey
 from maxmargin.solvers import FeatureNewton
@@ -50,7 +50,7 @@ class FeatureStage:
     ) -> None:
         self.found, self.planner = found, planner
         share = min(1.0, SAMPLE / found.rows)
-        rows = Rows.joined(data.map(draw, share, found.starts.tolist()))
+        rows = RowSet.joined(data.map(draw, share, found.starts.tolist()))
         self.form = FeatureMap.fitted(machine, kernel, rows.X, rows.weights, machine.tol)
         gram = self.gram = PartitionedFeatures(
             kernel,

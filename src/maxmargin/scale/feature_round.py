@@ -22,7 +22,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
 from maxmargin.scale.round import Share, fetch, weights_of
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 
 ENTRIES = 1 << 21  # of v in a tile: 8 MB in float32
 # Lengths of a step at which its slope is computed: it is linear in between, but for kinks.
@@ -37,7 +37,7 @@ class Memory(NamedTuple):
     anchor: Floats
 
 
-class Point(NamedTuple):
+class NewtonPoint(NamedTuple):
     """Where the driver is.
 
     Attributes
@@ -74,7 +74,9 @@ class Sums(NamedTuple):
     rooms: Floats
 
 
-def measure(block: Block, point: Point, own: None, state: Memory | None) -> tuple[Memory, Sums]:
+def measure(
+    block: Block, point: NewtonPoint, own: None, state: Memory | None
+) -> tuple[Memory, Sums]:
     """β of the point, and the sums that Newton's method needs there."""
     X, problem = members_of(block, point.share)
     if state is None:
@@ -104,7 +106,7 @@ def measure(block: Block, point: Point, own: None, state: Memory | None) -> tupl
     return Memory(scores, state.change, anchor), sums
 
 
-def follow(block: Block, point: Point, own: Floats, state: Memory) -> tuple[Memory, Floats]:
+def follow(block: Block, point: NewtonPoint, own: Floats, state: Memory) -> tuple[Memory, Floats]:
     """The change of f along a direction, and Σ along_i clip(β_i) at each of `LENGTHS`.
 
     `own` is Md and the change of b; `point` is where the step begins.
@@ -121,7 +123,7 @@ def follow(block: Block, point: Point, own: Floats, state: Memory) -> tuple[Memo
 
 
 def prove(
-    block: Block, shared: tuple[Point, float, int], own: None, state: Memory
+    block: Block, shared: tuple[NewtonPoint, float, int], own: None, state: Memory
 ) -> tuple[Memory, tuple[Terms, float, Floats, int]]:
     """The share in the certificate, from w and β⁰ alone, in float64.
 
@@ -148,7 +150,7 @@ def prove(
     return state, (terms, float(problem.linear @ beta), image, int(np.count_nonzero(coef)))
 
 
-def draw(block: Block, share: float, start: int) -> Rows:
+def draw(block: Block, share: float, start: int) -> RowSet:
     """About a share of a partition's rows, at random."""
     rng = np.random.default_rng(start)
     return fetch(block, None, (start, np.flatnonzero(rng.random(block.X.shape[0]) < share)))
@@ -181,7 +183,7 @@ def tiles(X: Data, width: int, numbers: Numbers | None = None) -> list[Numbers]:
     return [every[start : start + step] for start in range(0, len(every), step)]
 
 
-def scores_of(point: Point, X: Data, weights: Floats, dtype: RealType) -> Floats:
+def scores_of(point: NewtonPoint, X: Data, weights: Floats, dtype: RealType) -> Floats:
     """V · weights, in float64."""
     out, line = np.zeros(X.shape[0]), weights.astype(dtype)
 
@@ -196,7 +198,7 @@ def scores_of(point: Point, X: Data, weights: Floats, dtype: RealType) -> Floats
 
 
 def curved(
-    point: Point, X: Data, coef: Floats, counts: Numbers, dtype: RealType = np.float32
+    point: NewtonPoint, X: Data, coef: Floats, counts: Numbers, dtype: RealType = np.float32
 ) -> tuple[Floats, Floats, Floats]:
     """Vᵀcoef, and of the rows with a count Z_FᵀZ_F and Σ z, each as often as it is counted."""
     width, threads = len(point.weights), point.threads or available_cores()

@@ -19,7 +19,7 @@ from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
-from maxmargin.scale.feature_round import LENGTHS, Point, Sums, follow, measure, prove
+from maxmargin.scale.feature_round import LENGTHS, NewtonPoint, Sums, follow, measure, prove
 from maxmargin.scale.partitions import Kept
 from maxmargin.scale.round import Opening, open_problem
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem
@@ -110,12 +110,12 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.lost = self.matrix.lost = lost
         self.coef, self.offset = self._sure
 
-    def _point(self, move: float = 0.0, settle: float = 0.0) -> Point:
+    def _point(self, move: float = 0.0, settle: float = 0.0) -> NewtonPoint:
         mixing, gram = self.matrix.mixing, self.matrix
         assert gram.features is not None
         weights = self.coef if mixing is None else mixing @ self.coef
         threads = self.partitions.threads or gram.threads
-        return Point(
+        return NewtonPoint(
             self.problem.share,
             gram.features,
             weights,

@@ -21,7 +21,7 @@ from maxmargin.kernels import Kernel
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 
 # The rows of some labels and weights that belong to a problem, and the problem of these rows:
 # of c variables for each row, those of the first copy of all rows first.
@@ -80,7 +80,7 @@ class Report(NamedTuple):
 
     terms: Terms
     violators: int
-    rows: Rows
+    rows: RowSet
     evaluations: int
 
 
@@ -161,11 +161,11 @@ def sampled(
     return picked
 
 
-def fetch(block: Block, nothing: None, own: tuple[int, Numbers]) -> Rows:
+def fetch(block: Block, nothing: None, own: tuple[int, Numbers]) -> RowSet:
     """Rows of a partition by their numbers: that of its first row, and theirs counted from it."""
     start, some = own
     y, weights = (None if v is None else v[some] for v in (block.y, block.weights))
-    return Rows(start + some, block.X[some], y, weights)
+    return RowSet(start + some, block.X[some], y, weights)
 
 
 class Opening(NamedTuple):
@@ -174,7 +174,7 @@ class Opening(NamedTuple):
     rows: int
     variables: int
     sums: Floats
-    start: Rows
+    start: RowSet
     beta: Floats
 
 
