@@ -9,7 +9,7 @@ rows that the driver holds, C being raised by as much as the rows are fewer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -43,12 +43,12 @@ class PartitionedFeatures(PartitionedGram):
     features : φ, fitted
     """
 
-    features: Transformer | None = None
+    features: Transformer = field(kw_only=True)
 
     @property
     def mixing(self) -> Reals | None:
         """M; None if φ is v itself."""
-        return None if self.features is None else mixing_of(self.features)
+        return mixing_of(self.features)
 
 
 class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
@@ -112,7 +112,6 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
 
     def _point(self, move: float = 0.0, settle: float = 0.0) -> NewtonPoint:
         mixing, gram = self.matrix.mixing, self.matrix
-        assert gram.features is not None
         weights = self.coef if mixing is None else mixing @ self.coef
         threads = self.partitions.threads or gram.threads
         return NewtonPoint(
