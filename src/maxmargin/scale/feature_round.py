@@ -21,7 +21,7 @@ from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
-from maxmargin.scale.round import Share, fetch, weights_of
+from maxmargin.scale.round import Share, fetch
 from maxmargin.scale.rows import RowSet
 
 ENTRIES = 1 << 21  # of v in a tile: 8 MB in float32
@@ -161,7 +161,7 @@ def draw(block: Block, share: float, start: int) -> RowSet:
 
 def members_of(block: Block, share: Share) -> tuple[Data, DualProblem]:
     """The rows of a block that belong to a problem, and their problem."""
-    members, problem = share(block.y, weights_of(block))
+    members, problem = share(block.y, block.weights_or_ones)
     return block.X[members], problem
 
 

@@ -84,14 +84,9 @@ class Report(NamedTuple):
     evaluations: int
 
 
-def weights_of(block: Block) -> Floats:
-    """The sample weights of a block, 1 if it has none."""
-    return np.ones(block.X.shape[0]) if block.weights is None else block.weights
-
-
 def advance(block: Block, change: Change, own: Own, state: Floats | None) -> tuple[Floats, Report]:
     """One round of one partition; the state is f of the rows that belong to the problem."""
-    members, problem = change.share(block.y, weights_of(block))
+    members, problem = change.share(block.y, block.weights_or_ones)
     X = block.X[members]
     numbers = np.arange(block.X.shape[0])[members]
     f = np.zeros(len(numbers))
@@ -184,7 +179,7 @@ def open_problem(block: Block, share: Share, start: int) -> Opening:
     A machine whose sums are not 0 (the one-class machine, ν-SVR) begins with as few rows as can
     have them, each at its bound: rows at random.
     """
-    members, problem = share(block.y, weights_of(block))
+    members, problem = share(block.y, block.weights_or_ones)
     numbers = np.arange(block.X.shape[0])[members]
     beta = np.zeros(problem.size)
     if problem.sums.any():
