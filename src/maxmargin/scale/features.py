@@ -19,6 +19,7 @@ from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
+from maxmargin.problem.solution import relative_gap
 from maxmargin.scale.feature_round import LENGTHS, NewtonPoint, Sums, follow, measure, prove
 from maxmargin.scale.partitions import Kept
 from maxmargin.scale.round import Opening, open_problem
@@ -136,7 +137,7 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         """P − D + b (Σβ − d), relative: D of a feasible β nearby, to first order; ≥ 0."""
         image = self.at.image
         dual = -self.at.slope - 0.5 * float(image @ image) - self.excess * self.offset
-        return (self.primal - dual) / max(abs(self.primal), abs(dual), 1e-300)
+        return relative_gap(self.primal, dual)
 
     @property
     def is_settled(self) -> bool:

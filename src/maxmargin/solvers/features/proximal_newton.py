@@ -43,6 +43,7 @@ from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem import DualProblem
+from maxmargin.problem.solution import relative_gap
 from maxmargin.solvers.line_search import line_minimum
 
 # Each against another value: docs/speed.md, ablation.
@@ -103,8 +104,7 @@ class ProximalNewton:
     def gap(self) -> float:
         """P(w, b) − D(β) + b (Σβ − d), relative: D of a feasible β nearby, to first order; ≥ 0."""
         dual = -float(self.problem.linear @ self.beta) - 0.5 * float(self.image @ self.image)
-        dual -= self.excess * self.b
-        return (self.primal - dual) / max(abs(self.primal), abs(dual), 1e-300)
+        return relative_gap(self.primal, dual - self.excess * self.b)
 
     def step(self) -> None:
         """One step of Newton's method."""
