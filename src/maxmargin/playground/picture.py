@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
 from maxmargin.playground.machine import (
     Estimator,
@@ -26,6 +26,7 @@ from maxmargin.playground.machine import (
 )
 from maxmargin.playground.message import Message, finite
 from maxmargin.playground.schema import FitRequest, LeaveOut, Points, Refused, Settings
+from maxmargin.plots.fitted import dense
 from maxmargin.plots.regions import ambiguous, scheme_of
 
 ON_MARGIN = 0.01  # a support vector this close to its margin is on it, as in `maxmargin.plots`
@@ -151,7 +152,7 @@ def field(machine: Estimator, settings: Settings, grid: int) -> Message:
         "kind": "regions",
         "grid": grid,
         "fine": fine,
-        "winner": encode_bytes(winner + 128 * unsure),
+        "winner": encode(winner + 128 * unsure, "u1"),
         "cuts": [encode(cut) for cut in cuts],
     }
 
@@ -170,7 +171,7 @@ def at_points(machine: Estimator, points: Points, settings: Settings) -> Message
     """
     X, y = table(points, settings)
     alpha = np.zeros(len(y))
-    np.add.at(alpha, machine.support_, np.abs(_dense(machine.dual_coef_)).sum(axis=0))
+    np.add.at(alpha, machine.support_, np.abs(dense(machine.dual_coef_)).sum(axis=0))
     f = decision(machine, X, settings)
     needed, upper = alpha > 0, _upper(machine, alpha)
     shared: Message = {"alpha": alpha.tolist(), "upper": upper}
@@ -225,18 +226,9 @@ def score(machine: Estimator, points: Points, settings: Settings) -> Message | N
     return {"name": "R²" if kind == "curve" else "accuracy", "value": float(machine.score(X, y))}
 
 
-def encode(values: Floats) -> str:
-    """As float32."""
-    return b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()
-
-
-def encode_bytes(values: Numbers) -> str:
-    """As bytes."""
-    return b64encode(np.ascontiguousarray(values, np.uint8).tobytes()).decode()
-
-
-def _dense(coef: Data) -> Floats:
-    return coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
+def encode(values: Floats | Numbers, dtype: str = "<f4") -> str:
+    """As numbers of this type, float32 by default."""
+    return b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()
 
 
 def _upper(machine: Estimator, alpha: Floats) -> float | None:
