@@ -72,7 +72,7 @@ class ArrayPlace:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """How many bytes it takes."""
         return prod(self.shape) * np.dtype(DTYPES[self.code]).itemsize
 
 

@@ -112,7 +112,7 @@ def encoded(results: dict[str, Any]) -> SimpleNamespace:
 
 
 def decoded(table: SimpleNamespace) -> dict[str, Any]:
-    """The same back."""
+    """`cv_results_` of a table: undoes `encoded`."""
     numbers, found = iter(table.results.T), {}
     texts = iter(range(len(table.result_columns)))
     for name, kind in table.result_columns:

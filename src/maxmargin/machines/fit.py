@@ -79,7 +79,7 @@ class Fit:
 
     @property
     def seconds(self) -> float:
-        """Since the fit began."""
+        """Seconds since the fit began."""
         return perf_counter() - self.began
 
     @property

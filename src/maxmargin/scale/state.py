@@ -71,7 +71,7 @@ class PartitionedGram:
 
     @property
     def budget(self) -> int:
-        """Bytes."""
+        """Bytes that the driver may take beside the support vectors."""
         if self.cache_size is None:
             return available_memory() // 4
         return int(self.cache_size * 2**20)

@@ -65,7 +65,7 @@ class Survey:
 
     @property
     def rows(self) -> int:
-        """Of all partitions."""
+        """Number of rows of all partitions."""
         return int(self.lengths.sum())
 
     @property
