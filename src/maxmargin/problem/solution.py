@@ -77,7 +77,7 @@ class Values(NamedTuple):
 
     @property
     def relative_gap(self) -> float:
-        """`relative_gap` of P and D."""
+        """(P − D) / max(|P|, |D|): the share of the objective that could still be gained."""
         return relative_gap(self.primal, self.dual, self.nothing)
 
 

@@ -38,7 +38,7 @@ class Memory(NamedTuple):
 
 
 class NewtonPoint(NamedTuple):
-    """Where the driver is.
+    """The point at which partitions compute their sums: what the driver tells them.
 
     Attributes
     ----------
