@@ -141,15 +141,11 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        ax : sequence of matplotlib Axes, default=None
-            One per quantity; a new figure by default.
-        name : str, default=None
-            What to call the curves in a legend.
+        ax, name : as in `from_history`
 
         Returns
         -------
-        ConvergenceDisplay
-            Itself.
+        The display itself.
         """
         count = len(self.curves)
         self.axes_ = panels_or_new(ax, self, count, "quantities", (5, 1.2 + 1.3 * count))

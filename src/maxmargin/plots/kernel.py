@@ -234,15 +234,11 @@ class KernelErrorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        name : str, default="features"
-            What to call the line in the legend.
+        ax, name : as in `from_features`
 
         Returns
         -------
-        KernelErrorDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

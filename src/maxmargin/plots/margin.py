@@ -199,17 +199,11 @@ class MarginDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        slack : bool, default=False
-            Whether to draw a segment from each point with slack to its margin.
-        legend : bool, default=True
-            Whether to name the classes and marks above the picture.
+        ax, slack, legend : as in `from_estimator`
 
         Returns
         -------
-        MarginDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

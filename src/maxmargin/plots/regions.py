@@ -187,15 +187,11 @@ class RegionsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the classes above the picture.
+        ax, legend : as in `from_estimator`
 
         Returns
         -------
-        RegionsDisplay
-            Itself.
+        The display itself.
         """
         from matplotlib.colors import to_rgba
         from matplotlib.patches import Patch

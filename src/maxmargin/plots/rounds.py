@@ -93,13 +93,11 @@ class RoundsDisplay:
 
         Parameters
         ----------
-        ax : sequence of three matplotlib Axes, default=None
-            A new figure by default.
+        ax : as in `from_estimator`
 
         Returns
         -------
-        RoundsDisplay
-            Itself.
+        The display itself.
         """
         self.axes_ = panels_or_new(ax, self, len(PANELS), "panels", (6, 6.5))
         self.figure_: Figure | Any = self.axes_[0].figure

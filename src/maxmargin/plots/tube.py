@@ -177,17 +177,11 @@ class TubeDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        slack : bool, default=True
-            Whether to draw a segment from each point outside to the edge of the tube.
-        legend : bool, default=True
-            Whether to name the lines and points above the picture.
+        ax, slack, legend : as in `from_estimator`
 
         Returns
         -------
-        TubeDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self, (6, 4))
         self.figure_: Figure | Any = ax.figure
