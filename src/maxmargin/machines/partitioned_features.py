@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -27,27 +27,31 @@ SAMPLE = 20_000  # rows that the driver holds, to draw φ from and to begin with
 ROUGH = 0.02  # relative gap of that beginning: the other rows change it anyway
 
 
-class FeatureStage:
-    """The tasks of a fit on features, and the model that their states give.
+class PartitionedPlan(NamedTuple):
+    """What is known before the first round of a fit over partitions.
 
-    Parameters
+    Attributes
     ----------
     machine : the estimator
     planner : a copy that knows its classes
-    shares : of each problem, what makes the share of some rows
+    shares : of each problem, its name and what makes the share of some rows
     data, found : the partitions, and what is known of them
     kernel : bound to the data
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        planner: Machine,
-        shares: Sequence[tuple[str, Share]],
-        data: Partitions,
-        found: Survey,
-        kernel: Kernel,
-    ) -> None:
+    machine: Machine
+    planner: Machine
+    shares: Sequence[tuple[str, Share]]
+    data: Partitions
+    found: Survey
+    kernel: Kernel
+
+
+class FeatureStage:
+    """The tasks of a fit on features, and the model that their states give."""
+
+    def __init__(self, known: PartitionedPlan) -> None:
+        machine, planner, shares, data, found, kernel = known
         self.found, self.planner = found, planner
         share = min(1.0, SAMPLE / found.rows)
         rows = RowSet.joined(data.map(draw, share, found.starts.tolist()))
