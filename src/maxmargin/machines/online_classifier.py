@@ -55,6 +55,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Labels
 
+    def _check_blocks(self) -> None:
+        """Raise if the machine cannot learn from rows that come block by block."""
+
     @abstractmethod
     def _begin(self, X: Data) -> None:
         """Set the model to 0."""
@@ -127,6 +130,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        self._check_blocks()
         first = not hasattr(self, "classes_")
         X, y = self._validate(X, y, reset=first)
         own = checked_weights(sample_weight, X)
