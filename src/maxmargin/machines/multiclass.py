@@ -233,6 +233,14 @@ def count_votes(decisions: Floats, votes: Floats, values: Floats) -> None:
             k += 1
 
 
+def class_of(classes: Labels, scores: Floats) -> Labels:
+    """The class of each row: by the sign of its score, or by the largest of its scores."""
+    if scores.ndim == 1:
+        return classes.take(scores > 0)
+    best: Numbers = scores.argmax(axis=1)
+    return classes.take(best)
+
+
 def scheme_of(multiclass: str, classes: Labels) -> OneVersusOne | OneVersusRest:
     """The scheme that `multiclass=` names; two classes need one machine, whatever it is."""
     if multiclass == "ovr" and len(classes) > 2:
