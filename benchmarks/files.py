@@ -29,7 +29,7 @@ PROGRAM = """
 import json, pickle, sys, time
 import numpy as np, scipy.sparse as sp
 import maxmargin
-from maxmargin.io.assembly import Parts, assembled
+from maxmargin.io.assembly import MachineParts, assembled
 from maxmargin.kernels import RBF
 
 how, kind, step, path = sys.argv[1:]
@@ -49,7 +49,7 @@ def model():
     n = rows.shape[0]
     coef = random.standard_normal((1, n))
     counts, none = np.array([n // 2, n - n // 2]), np.empty(0)
-    parts = Parts(RBF(0.1), n, rows.shape[1], np.arange(n), rows, coef, np.zeros(1), counts,
+    parts = MachineParts(RBF(0.1), n, rows.shape[1], np.arange(n), rows, coef, np.zeros(1), counts,
                   np.array([0, 1]), none, none)
     return assembled(maxmargin.SVC, {"gamma": 0.1}, parts)
 

@@ -107,7 +107,7 @@ class FeatureCase(Case):
     """The same problem with φ(x)ᵀφ(z) in the kernel's place, given by φ."""
 
     def matrix(self) -> FeatureGram:
-        return FeatureGram(Linear(), self.make()[2], Squares())
+        return FeatureGram(self.make()[2], Squares())
 
     def as_dual(self) -> tuple[DualProblem, Gram]:
         return self.problem, Gram(Linear(), Squares().transform(self.make()[2]))

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from maxmargin import datasets
-from maxmargin.datasets import REAL, SIMULATIONS, Source, load, load_reviews
+from maxmargin.datasets import REAL, SIMULATIONS, RealSet, load, load_reviews
 
 pytestmark = pytest.mark.small
 
@@ -59,7 +59,7 @@ def folder(tmp_path, monkeypatch):
     """A folder of small sets that pass for real ones."""
 
     def admit(name, files):
-        monkeypatch.setitem(REAL, name, Source(tuple(files), "nowhere"))
+        monkeypatch.setitem(REAL, name, RealSet(tuple(files), "nowhere"))
         for file in files:
             digest = hashlib.sha256((tmp_path / file).read_bytes()).hexdigest()
             monkeypatch.setitem(datasets.SHA256, file, digest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,12 +47,6 @@ Method = TypeVar("Method", bound=Callable[..., object])
 Arguments = ParamSpec("Arguments")
 
 
-class Decorator(Protocol):
-    """Changes a method, whose signature stays as it is."""
-
-    def __call__(self, method: Method, /) -> Method: ...
-
-
 def fitting(
     method: Callable[Concatenate[Machine, Arguments], Result],
 ) -> Callable[Concatenate[Machine, Arguments], Result]:
@@ -87,7 +81,7 @@ def fitting(
     return fit
 
 
-def exists_if(check: Callable[[Any], bool]) -> Decorator:
+def exists_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
     """A method that an estimator has only if `check` of it is true and raises no AttributeError.
 
     As `sklearn.utils.metaestimators.available_if`, but the message gives the reason too.

@@ -147,7 +147,7 @@ _UCI = "the UCI repository, https://archive.ics.uci.edu"
 
 
 @dataclass(frozen=True)
-class Source:
+class RealSet:
     """The files of a real set, and where it comes from."""
 
     files: tuple[str, ...]
@@ -155,23 +155,23 @@ class Source:
 
 
 #: The real sets. `load` reads all but the reviews, which are text.
-REAL: dict[str, Source] = {
-    "a9a": Source(("a9a.npz", "a9a.t.npz"), f"a9a and a9a.t of {_LIBSVM}"),
-    "abalone": Source(("abalone.npz",), f"Abalone of {_UCI}"),
-    "california_housing": Source(
+REAL: dict[str, RealSet] = {
+    "a9a": RealSet(("a9a.npz", "a9a.t.npz"), f"a9a and a9a.t of {_LIBSVM}"),
+    "abalone": RealSet(("abalone.npz",), f"Abalone of {_UCI}"),
+    "california_housing": RealSet(
         ("california_housing.npz",), "sklearn.datasets.fetch_california_housing"
     ),
-    "cover_adbench": Source(
+    "cover_adbench": RealSet(
         ("cover_adbench.npz",), "cover of ADBench, https://github.com/Minqi824/ADBench"
     ),
-    "covtype_93k": Source(("covtype_93k.npz",), f"a 16 % sample of Covertype of {_UCI}"),
-    "letter": Source(("letter.npz",), f"letter.scale of {_LIBSVM}"),
-    "mnist": Source(("mnist.npz",), "mnist_784 of OpenML, https://www.openml.org/d/554"),
-    "pendigits": Source(("pendigits.npz",), f"pendigits of {_LIBSVM}"),
-    "reuters": Source(
+    "covtype_93k": RealSet(("covtype_93k.npz",), f"a 16 % sample of Covertype of {_UCI}"),
+    "letter": RealSet(("letter.npz",), f"letter.scale of {_LIBSVM}"),
+    "mnist": RealSet(("mnist.npz",), "mnist_784 of OpenML, https://www.openml.org/d/554"),
+    "pendigits": RealSet(("pendigits.npz",), f"pendigits of {_LIBSVM}"),
+    "reuters": RealSet(
         ("reuters.npz", "reuters.t.npz"), "Reuters-21578, one topic against the rest"
     ),
-    REVIEWS: Source(
+    REVIEWS: RealSet(
         (f"{REVIEWS}.csv.zip",),
         "Women's E-Commerce Clothing Reviews, "
         "https://www.kaggle.com/datasets/nicapotato/womens-ecommerce-clothing-reviews",

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from maxmargin.features import RandomFourierFeatures
 from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.features.kernel_features import TILE_ENTRIES
-from maxmargin.kernels import RBF
 
 X = np.random.default_rng(0).normal(size=(4000, 5))
 FEATURES = RandomFourierFeatures(200, gamma=0.2, random_state=0).fit(X)
@@ -17,7 +16,7 @@ Z = FEATURES.transform(X)
 
 
 def made(budget, rows=slice(None), data=X):
-    return FeatureGram(RBF(0.2), data, FEATURES, cache_size=budget, threads=2).take(rows)
+    return FeatureGram(data, FEATURES, cache_size=budget, threads=2).take(rows)
 
 
 SUBSET = np.sort(np.random.default_rng(1).choice(4000, 900, replace=False))
@@ -60,9 +59,9 @@ def test_memory_stays_within_the_budget(budget, data):
     many = sp.vstack([data] * 5, format="csr") if sp.issparse(data) else np.vstack([data] * 5)
     features = RandomFourierFeatures(200, gamma=0.2, random_state=0).fit(many)
     w = np.ones(200)
-    FeatureGram(RBF(0.2), many[:7000], features, cache_size=1).scores(w)  # compiles
+    FeatureGram(many[:7000], features, cache_size=1).scores(w)  # compiles
     tracemalloc.start()
-    FeatureGram(RBF(0.2), many, features, cache_size=budget, threads=1).scores(w)
+    FeatureGram(many, features, cache_size=budget, threads=1).scores(w)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     of_all_rows = 4 * 20_000 * 200

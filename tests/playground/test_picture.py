@@ -15,7 +15,7 @@ from maxmargin.playground.code import program
 from maxmargin.playground.machine import learns, recipe, settings_of, table
 from maxmargin.playground.picture import answer, decision, fit, grid_rows, leave_out
 from maxmargin.playground.presets import points as preset
-from maxmargin.playground.schema import Fit, LeaveOut, Points, Refused, Settings
+from maxmargin.playground.schema import FitRequest, LeaveOut, Points, Refused, Settings
 from maxmargin.playground.sentences import Before
 
 MOONS, BLOBS = preset("moons", 40, 0.3, seed=0), preset("blobs", 45, 0.4, seed=0)
@@ -42,7 +42,7 @@ def test_a_preset_is_always_the_same_and_on_the_page(name):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_field_is_the_decision_function_on_the_grid(machine):
     settings, points = Settings(machine=machine), points_for(machine)
-    shown = answer(Fit(1, points, settings, 20), Event())["field"]
+    shown = answer(FitRequest(1, points, settings, 20), Event())["field"]
     fitted = recipe(settings).make().fit(*table(points, settings))
     rows = grid_rows(settings, 20)
     value = fitted.predict if learns(settings) == "curve" else fitted.decision_function
@@ -52,7 +52,7 @@ def test_the_field_is_the_decision_function_on_the_grid(machine):
 @pytest.mark.parametrize("scheme", ["ovo", "ovr"])
 def test_several_classes_are_regions_and_the_ambiguous_are_marked(scheme):
     settings = Settings(kernel="linear", multiclass=scheme)
-    shown = answer(Fit(1, BLOBS, settings, 20), Event())["field"]
+    shown = answer(FitRequest(1, BLOBS, settings, 20), Event())["field"]
     machine, _ = fit(BLOBS, settings)
     rows, winner = grid_rows(settings, 40), decoded(shown["winner"], np.uint8)
     np.testing.assert_array_equal(winner & 127, machine.predict(rows))
@@ -65,7 +65,7 @@ def test_several_classes_are_regions_and_the_ambiguous_are_marked(scheme):
 
 def test_kinds_of_points_are_their_kkt_cases():
     settings = Settings(C=1.0, gamma=0.5)
-    at = answer(Fit(1, MOONS, settings, 8), Event())["at"]
+    at = answer(FitRequest(1, MOONS, settings, 8), Event())["at"]
     alpha, margin = np.array(at["alpha"]), np.array(at["margin"])
     kind = np.array(at["kind"])
     np.testing.assert_array_equal(kind == "", alpha == 0)
@@ -78,7 +78,7 @@ def test_kinds_of_points_are_their_kkt_cases():
 
 def test_a_point_that_is_no_support_vector_can_be_left_out():
     settings = Settings(kernel="linear", C=1.0)
-    at = answer(Fit(1, MOONS, settings, 8), Event())["at"]
+    at = answer(FitRequest(1, MOONS, settings, 8), Event())["at"]
     idle, needed = at["alpha"].index(0.0), int(np.argmax(at["alpha"]))
     nothing = leave_out(LeaveOut(1, MOONS, settings, 20, idle), Event())
     assert not nothing["support"]
@@ -168,7 +168,10 @@ def test_what_cannot_be_a_machine_says_why():
     with pytest.raises(Refused, match="not separable"):
         fit(MOONS, Settings(machine="hard-margin", kernel="linear"))
     with pytest.raises(Refused, match="has no bound"):
-        answer(Fit(1, preset("moons", 40, 0.1, 0), Settings("hard-margin", "sigmoid"), 8), Event())
+        answer(
+            FitRequest(1, preset("moons", 40, 0.1, 0), Settings("hard-margin", "sigmoid"), 8),
+            Event(),
+        )
 
 
 def test_the_violation_of_a_variable_is_what_kkt_says():

@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 
 from maxmargin.playground.picture import Outdated
 from maxmargin.playground.presets import points as preset
-from maxmargin.playground.schema import LONGEST, Fit, Refused, Settings, read
+from maxmargin.playground.schema import LONGEST, FitRequest, Refused, Settings, read
 from maxmargin.playground.server import MOST_TABS, Tab
 from maxmargin.playground.session import Session
 
@@ -225,7 +225,7 @@ def test_an_outdated_fit_is_given_up():
     stop = Event()
     stop.set()
     with pytest.raises(Outdated):
-        Session().answer(Fit(1, MOONS, Settings(), 8), stop)
+        Session().answer(FitRequest(1, MOONS, Settings(), 8), stop)
 
 
 def completed(converse):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,47 +21,44 @@ from maxmargin.io.columns import machine_of
 from maxmargin.io.rows import Rows
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What there is to say at the end of a training."""
-
-    model: BaseEstimator
-    shown: Rows
-    hidden: Rows | None
-    reading: float
-    place: Path
-
-    def tell(self, as_json: bool, *, saved: bool) -> None:
-        """One table, or one JSON object."""
-        machine = machine_of(self.model)
-        proof = machine.certificate_
-        measured = self.hidden or self.shown
-        where = "test" if self.hidden is not None else "training"
-        found = scores(self.model, measured)
-        size = self.place.stat().st_size if saved else 0
-        if as_json:
-            facts: dict[str, Fact] = {
-                "machine": type(machine).__name__,
-                "parameters": parameters(machine),
-                "rows": self.shown.shape[0],
-                "features": self.shown.shape[1],
-                "target": self.shown.target,
-                where: found,
-                "certificate": proof_facts(proof),
-                "support_vectors": support_count(machine),
-                "seconds": {"reading": self.reading, "fit": proof.seconds},
-                "model": str(self.place) if saved else None,
-                "bytes": size,
-            }
-            print_json(facts)
-            return
-        lines = {f"{name}, {where}": value for name, value in headline(found).items()}
-        lines["certificate"] = proof_words(proof)
-        if (count := support_count(machine)) is not None:
-            lines["support vectors"] = f"{count:,} of {self.shown.shape[0]:,} rows"
-        lines["time"] = f"fit {seconds_words(proof.seconds)}, reading {seconds_words(self.reading)}"
-        lines["model"] = f"{self.place}, {size_words(size)}" if saved else "not saved"
-        print_facts(str(machine), lines)
+def tell_outcome(
+    model: BaseEstimator,
+    shown: Rows,
+    hidden: Rows | None,
+    *,
+    reading: float,
+    place: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what was trained and how good it is; `place` is where it was saved, `reading` a time."""
+    machine = machine_of(model)
+    proof = machine.certificate_
+    where = "test" if hidden is not None else "training"
+    found = scores(model, hidden or shown)
+    size = place.stat().st_size if place else 0
+    if as_json:
+        facts: dict[str, Fact] = {
+            "machine": type(machine).__name__,
+            "parameters": parameters(machine),
+            "rows": shown.shape[0],
+            "features": shown.shape[1],
+            "target": shown.target,
+            where: found,
+            "certificate": proof_facts(proof),
+            "support_vectors": support_count(machine),
+            "seconds": {"reading": reading, "fit": proof.seconds},
+            "model": str(place) if place else None,
+            "bytes": size,
+        }
+        print_json(facts)
+        return
+    lines = {f"{name}, {where}": value for name, value in headline(found).items()}
+    lines["certificate"] = proof_words(proof)
+    if (count := support_count(machine)) is not None:
+        lines["support vectors"] = f"{count:,} of {shown.shape[0]:,} rows"
+    lines["time"] = f"fit {seconds_words(proof.seconds)}, reading {seconds_words(reading)}"
+    lines["model"] = f"{place}, {size_words(size)}" if place else "not saved"
+    print_facts(str(machine), lines)
 
 
 def support_count(machine: BaseEstimator) -> int | None:

@@ -26,7 +26,7 @@ def print_json(facts: Mapping[str, Fact]) -> None:
 
 
 def plain(value: Fact) -> Fact:
-    """The same of Python's own types."""
+    """A fact in Python's own types, which JSON can write."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):

@@ -65,7 +65,7 @@ class LibsvmUsage(Exception):
 
 
 @dataclass
-class Settings:
+class TrainOptions:
     """What the options of svm-train say."""
 
     kind: int = 0
@@ -77,7 +77,7 @@ class Settings:
     files: Sequence[str] = ()
 
     @classmethod
-    def of(cls, arguments: Sequence[str]) -> Settings:
+    def of(cls, arguments: Sequence[str]) -> TrainOptions:
         """As LIBSVM reads them: options with a value each, then files."""
         found, rest = cls(), list(arguments)
         while rest and rest[0].startswith("-"):
@@ -146,7 +146,7 @@ def number(option: str, value: str) -> float:
 def svm_train(ctx: typer.Context) -> None:
     """LIBSVM's svm-train: its options, output and model files."""
     try:
-        settings = Settings.of(ctx.args)
+        settings = TrainOptions.of(ctx.args)
     except LibsvmUsage as wrong:
         raise usage(wrong, USAGE) from wrong
     X, y = problem(settings.files[0], precomputed=settings.kernel == 4)

@@ -16,7 +16,7 @@ from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
 from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, examples, say
 from maxmargin.cli.models import read
-from maxmargin.cli.outcome import Outcome
+from maxmargin.cli.outcome import tell_outcome
 from maxmargin.cli.report import seconds_words
 from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
@@ -149,11 +149,12 @@ def train(
         notes["tuned"] = {**search.best_params_, "score": search.best_score_}
         tell_chosen(search, as_json)
     fitted = fit(estimator, shown)
-    outcome = Outcome(fitted, shown, hidden, took, place)
     stopped = machine_of(fitted).certificate_.status is Status.INTERRUPTED
-    if not stopped or keep_partial:
+    kept = not stopped or keep_partial
+    if kept:
         save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
-    outcome.tell(as_json, saved=not stopped or keep_partial)
+    told = place if kept else None
+    tell_outcome(fitted, shown, hidden, reading=took, place=told, as_json=as_json)
     if stopped:
         raise typer.Exit(INTERRUPTED)
     if machine_of(fitted).certificate_.status is not Status.CONVERGED:

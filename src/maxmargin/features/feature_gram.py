@@ -20,12 +20,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.features.kernel_features import SMALL, TILE_ENTRIES, KernelFeatures
-from maxmargin.gram import Gram
 from maxmargin.gram.data_matrix import add_rows, dot_rows
-from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.memory import available_memory
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
-from maxmargin.kernels import Kernel
 
 BLOCK_BYTES = 1 << 25  # of features per block: bounds the memory of a Newton step beside the budget
 
@@ -37,12 +35,24 @@ class Transformer(Protocol):
         """φ of the rows of X."""
 
 
+def mixing_of(features: Transformer) -> Floats | None:
+    """M; None if φ is v itself."""
+    return features.mixing if isinstance(features, KernelFeatures) else None
+
+
+def basis_of(features: Transformer, X: Data, dtype: RealType) -> Reals:
+    """v of some rows; φ itself of a user's transformer."""
+    if isinstance(features, KernelFeatures):
+        return features.basis(X, dtype)
+    Z = features.transform(X)
+    return np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype)
+
+
 class FeatureGram:
     """K̂ over the rows of X.
 
     Parameters
     ----------
-    kernel : Kernel, that K̂ approximates
     X : array, memmap or CSR of shape (n, d)
     features : KernelFeatures or another Transformer
     cache_size : float or None
@@ -54,9 +64,8 @@ class FeatureGram:
     Examples
     --------
     >>> from maxmargin.features import Nystroem
-    >>> from maxmargin.kernels import Linear
     >>> X = np.array([[1.0, 0.0], [1.0, 2.0]])
-    >>> gram = FeatureGram(Linear(), X, Nystroem(kernel="linear").fit(X))
+    >>> gram = FeatureGram(X, Nystroem(kernel="linear").fit(X))
     >>> w = gram.combine(np.array([1]), np.array([1.0]))  # the features of the second row
     >>> gram.scores(w).round(4)
     array([1., 5.])
@@ -64,7 +73,6 @@ class FeatureGram:
 
     def __init__(
         self,
-        kernel: Kernel,
         X: Data,
         features: Transformer,
         *,
@@ -72,13 +80,12 @@ class FeatureGram:
         threads: int | None = None,
         shared: bool = False,
     ) -> None:
-        self.kernel, self.X, self.features = kernel, X, features
+        self.X, self.features = X, features
         self.n = X.shape[0]
-        self.cache_size = cache_size
         self.threads = threads or available_cores()
         self.evaluations = 0
         self.dtype: type = np.float32
-        mixing = features.mixing if isinstance(features, KernelFeatures) else None
+        mixing = mixing_of(features)
         self._mixing = None if shared else mixing  # M applied on output
         self._mixed = mixing if shared else None  # M applied before rows are kept
         width = self._values(np.arange(1)).shape[1]
@@ -117,11 +124,7 @@ class FeatureGram:
         first, last = numbers[0], numbers[-1]
         together = last - first == len(numbers) - 1
         X = self.X[first : last + 1] if together else self.X[numbers]
-        if isinstance(self.features, KernelFeatures):
-            values = self.features.basis(X, self.dtype)
-        else:
-            values = self.features.transform(X)
-            values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        values = basis_of(self.features, X, self.dtype)
         self.evaluations += values.size
         if self._mixed is not None:
             values = values @ self._mixed
@@ -151,11 +154,6 @@ class FeatureGram:
         drawn = np.random.default_rng(1).permutation(self.n)
         missing = self._line[self.numbers[drawn]] < 0
         return np.sort(np.concatenate([drawn[~missing], drawn[missing]])[:count])
-
-    def exact(self) -> Gram:
-        """The Gram matrix of the kernel itself, on the same rows."""
-        X = self.X if self.n == self.X.shape[0] else self.X[self.numbers]
-        return Gram(self.kernel, X, cache_size=self.cache_size, threads=self.threads)
 
     def scores(self, w: Floats) -> Floats:
         """Zw, in float64."""

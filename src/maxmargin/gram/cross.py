@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from maxmargin.gram.entries import TILE_ENTRIES
-from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.gram.entries import LARGEST, TILE_ENTRIES
+from maxmargin.gram.layouts import layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import LANES, WIDE
@@ -35,7 +35,6 @@ EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "C
 WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000
 # Relative error of an entry up to which its own value tells its size: eight times that is small.
 SMALL = 1 / 32
-LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
 DEVIATIONS = 8  # of the rounding error: closer values are computed again; far beyond any chance
 
 
@@ -194,9 +193,21 @@ class Cross:
         return self._right[dtype]
 
     def _parts(self, n: int, most: float) -> list[tuple[int, int]]:
+        """Where parts of n rows start and stop: about equally long, not much longer than `most`.
+
+        Several for every thread, so that none waits long for the others; but only one if there is
+        little to do, for between two parts threads wait for Python's lock.
+        """
         layout = self.layout
-        width = _width(layout) if layout else math.prod(self.Z.shape[1:])
-        return _parts(n, self.Z.shape[0], width, most, self.threads)
+        forms = len(layout.forms) if layout else 1
+        width = layout.width if layout else math.prod(self.Z.shape[1:])
+        multiplications = n * self.Z.shape[0] * forms * (width + EXPONENTIAL)
+        work = multiplications / 50  # nanoseconds, roughly
+        more = min(4, 1 + int(work / WORTH_MORE_PARTS))
+        several = self.threads * more if work > WORTH_PARTS else 1
+        count = max(several, math.ceil(n / max(most, 1)))
+        step = max(1, -(-n // (count * PANEL))) * PANEL
+        return [(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def cross_dot(kernel: Kernel, X: Data, Z: Data, coef: Floats, threads: int | None = None) -> Floats:
@@ -212,21 +223,3 @@ def _precision(kernel: Kernel, X: Data, Z: Data) -> RealType:
     with np.errstate(over="ignore"):
         largest = max(np.abs(kernel.diagonal(A)).max(initial=0) for A in (X, Z))
     return np.float32 if largest < LARGEST else np.float64
-
-
-def _width(layout: Layout) -> float:
-    """Multiplications for an entry, but for its last exponential."""
-    return len(layout.forms) * (layout.width + EXPONENTIAL) - EXPONENTIAL
-
-
-def _parts(n: int, m: int, width: float, most: float, threads: int) -> list[tuple[int, int]]:
-    """Where parts of n rows start and stop: about equally long, and not much longer than `most`.
-
-    Several for every thread, so that none waits long for the others; but only one if there is
-    little to do, for between two parts threads wait for Python's lock.
-    """
-    work = n * m * (width + EXPONENTIAL) / 50  # nanoseconds, roughly
-    several = threads * min(4, 1 + int(work / WORTH_MORE_PARTS)) if work > WORTH_PARTS else 1
-    count = max(several, math.ceil(n / max(most, 1)))
-    step = max(1, -(-n // (count * PANEL))) * PANEL
-    return [(start, min(start + step, n)) for start in range(0, n, step)]

@@ -40,17 +40,13 @@ class DataMatrix:
     evaluations = 0  # no kernel entry is ever computed
 
     def __init__(self, X: Data) -> None:
-        self.sparse = sp.issparse(X)
-        if self.sparse and not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        self.X = X
+        self.sparse, self.X = sp.issparse(X), canonical(X)
         self.n, self.d = X.shape
         if self.sparse:
-            self.parts = (X.data, X.indices, X.indptr)
+            self.parts = (self.X.data, self.X.indices, self.X.indptr)
         else:
             none = np.empty(0, np.int32)
-            self.parts = (X, none, none)
+            self.parts = (self.X, none, none)
 
     @property
     def stored(self) -> int:
@@ -97,6 +93,13 @@ class DataMatrix:
         out = np.empty(self.n)
         _squared_norms(*self.parts, out)
         return out
+
+    def centred(self, by_mean: bool) -> tuple[Floats, Floats, Floats]:
+        """The mean row m, x_iᵀm and ‖x_i − m‖² of each row; m is 0 if not `by_mean`."""
+        mean = self.combine(np.ones(self.n)) / self.n if by_mean else np.zeros(self.d)
+        products = self.scores(mean)
+        squares = self.squared_norms() - 2 * products + dot(mean, mean)
+        return mean, products, np.maximum(squares, 0.0)
 
     def scatter(self, weights: Floats, centre: Floats) -> Floats:
         """Σ θ_i (x_i − centre)(x_i − centre)ᵀ, d × d, for weights θ ≥ 0.
@@ -156,6 +159,14 @@ class Scatter:
                 self.sum += sign * self.rows.scatter(some, self.centre)
         shift = mean - self.centre
         return self.sum - total * np.outer(shift, shift), mean
+
+
+def canonical(X: Data) -> Data:
+    """X in which no entry is listed twice, if it is sparse; a copy only where that changes it."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def dot(a: Floats, b: Floats) -> float:

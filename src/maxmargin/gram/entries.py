@@ -22,6 +22,7 @@ from maxmargin.kernels import Kernel
 
 # Entries computed at a time, and numbers packed at a time: at most 8 MB in float64.
 TILE_ENTRIES = 1 << 20
+LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
 # Columns, times terms of the kernel, from which an entry costs more to compute than to read
 # (docs/speed.md, "Rows kept where they are dear").
 WIDE = 256
@@ -137,7 +138,7 @@ class TiledEntries(EntrySource):
         packed = self._packed.get(dtype) if np.array_equal(i, np.arange(self.n)) else None
         left = self.layout.pack(dtype, i, self.threads) if packed is None else packed
         right = self.layout.expand(dtype, i, self.threads)
-        return self.layout.square(left, right, out, self.threads)
+        return self.layout.block(left, right, out, self.threads, half=True)
 
     def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
         values = np.zeros(self.n if rows is None else len(rows))

@@ -2,9 +2,8 @@
 
 A layout holds rows and the forms of a kernel, and offers the same whatever its tile is: `pack` left
 rows, which are the same for all forms, and `expand` right rows, a set for each form (all rows, or
-those with the given numbers); then a `block` of k(x, z), the `square` of rows with themselves, or
-the product of a block with coefficients, `dot`. Each is a sum over the forms. Other rows are laid
-out `like` these.
+those with the given numbers); then a `block` of k(x, z), or the product of a block with
+coefficients, `dot`. Each is a sum over the forms. Other rows are laid out `like` these.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
+from maxmargin.gram.data_matrix import canonical
 from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.simd import aligned
@@ -91,16 +91,15 @@ class Layout(ABC):
         """What computes single rows inside compiled code, of all rows; None if nothing does."""
         return None
 
-    def block(self, left: Any, right: tuple[Any, ...], out: Entries, threads: int) -> Entries:
-        """out[j, i] = k(x_i, z_j). Only the values of a single form may be stored in 16 bits."""
-        for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
-            self.tile.block(left, rows, form, out, threads, add=k > 0)
-        return out
+    def block(
+        self, left: Any, right: tuple[Any, ...], out: Entries, threads: int, *, half: bool = False
+    ) -> Entries:
+        """out[j, i] = k(x_i, z_j). Only the values of a single form may be stored in 16 bits.
 
-    def square(self, left: Any, right: tuple[Any, ...], out: Entries, threads: int) -> Entries:
-        """`block` of rows with themselves: one half is computed, the other is its mirror image."""
+        Of rows with themselves one `half` may be computed; the other is its mirror image.
+        """
         for k, (rows, form) in enumerate(zip(right, self.forms, strict=True)):
-            self.tile.block(left, rows, form, out, threads, half=True, add=k > 0)
+            self.tile.block(left, rows, form, out, threads, half=half, add=k > 0)
         return out
 
     def dot(self, left: Any, right: tuple[Any, ...], coef: Floats, threads: int) -> Floats:
@@ -208,8 +207,4 @@ def layout_of(kernel: Kernel, X: Data, threads: int = 1) -> Layout | None:
 
 def compressed(X: Data) -> sp.csr_array:
     """X as CSR in which no entry is listed twice."""
-    X = sp.csr_array(X) if sp.issparse(X) else sparse_tile.compress(X, 1.0)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+    return canonical(sp.csr_array(X) if sp.issparse(X) else sparse_tile.compress(X, 1.0))

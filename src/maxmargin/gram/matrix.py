@@ -19,7 +19,7 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.gram.entries import entries_of
+from maxmargin.gram.entries import LARGEST, entries_of
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
@@ -33,7 +33,6 @@ HELD_ROWS = 512
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.
 ENOUGH = 1e-3
-LARGEST = 1e30  # diagonal entries beyond which products of float32 entries might overflow
 
 
 class Gram:

@@ -1,4 +1,4 @@
-"""What visits the fitted attributes of a model, in order to store them or to set them.
+"""Visitors of the fitted attributes of a model: one stores them in a file, one sets them from it.
 
 A machine has one description in `records`: which attributes make it up, their dtypes and shapes.
 Given a `Writer` the description stores them, given a `Reader` it checks and sets them, so that the

@@ -18,7 +18,7 @@ Kind = type[SVC] | type[NuSVC] | type[SVR] | type[NuSVR] | type[OneClassSVM]
 
 
 @dataclass(frozen=True)
-class Parts:
+class MachineParts:
     """What a kernel machine is made of, however it was trained.
 
     Attributes
@@ -44,7 +44,7 @@ class Parts:
     shifts: Floats
 
 
-def assembled(kind: Kind, parameters: dict[str, Any], parts: Parts) -> Model:
+def assembled(kind: Kind, parameters: dict[str, Any], parts: MachineParts) -> Model:
     """The machine of these parts. It has no certificate: nothing about its training is known."""
     model: Model = kind(**parameters)
     model.kernel_, model._form_ = parts.kernel, SupportVectors(parts.kernel)

@@ -63,7 +63,7 @@ class ModelFileError(ValueError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ArrayPlace:
     """One array in a file."""
 
     code: str
@@ -72,7 +72,7 @@ class Place:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """How many bytes it takes."""
         return prod(self.shape) * np.dtype(DTYPES[self.code]).itemsize
 
 
@@ -84,7 +84,7 @@ class Container:
     document: Node
     checksum: str | None
     text: str
-    places: dict[str, Place]
+    places: dict[str, ArrayPlace]
 
     def arrays(self) -> dict[str, Table]:
         """Every array, read into memory of its own size, once the checksum agrees."""
@@ -154,7 +154,7 @@ def opened(path: Path) -> Container:
             metadata, start, places = file.metadata() or {}, 8 + length, {}
             for name in file.offset_keys():
                 view = file.get_slice(name)
-                place = Place(view.get_dtype(), tuple(view.get_shape()), start)
+                place = ArrayPlace(view.get_dtype(), tuple(view.get_shape()), start)
                 if place.code not in DTYPES:
                     raise ModelFileError(f"array {name!r} has the dtype {place.code}")
                 places[name], start = place, start + place.size

@@ -31,7 +31,7 @@ LARGE = 1 << 24  # bytes from which polars is worth its import
 
 
 @dataclass(frozen=True)
-class Layout:
+class Dialect:
     """How the lines of a file are cut.
 
     Attributes
@@ -53,30 +53,30 @@ def read_csv(source: Source, *, header: bool | None = None, text: Sequence[str] 
     _check_encoding(source)
     if source.data[:1] in (b"\r", b"\n"):  # lines without anything before the first
         source = replace(source, data=source.data[:].lstrip(b"\r\n"))
-    layout = layout_of(source, header)
+    dialect = dialect_of(source, header)
     quoted = b'"' in source.data[:HEAD]
     try:
-        table = _read(source, layout, text, quoted_lines=False)
+        table = _read(source, dialect, text, quoted_lines=False)
         if any(types.is_binary(kind) for kind in table.schema.types):
-            raise source.error(_fault(source, layout, text))  # far below: bytes that are not UTF-8
+            raise source.error(_fault(source, dialect, text))  # far below: bytes that are not UTF-8
         return table
     except ArrowInvalid as error:
         if quoted:  # a quoted cell may hold the end of a line; that takes one thread
             try:
-                return _read(source, layout, text, quoted_lines=True)
+                return _read(source, dialect, text, quoted_lines=True)
             except ArrowInvalid:
                 pass
-        raise source.error(_fault(source, layout, text) or str(error)) from error
+        raise source.error(_fault(source, dialect, text) or str(error)) from error
 
 
-def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: bool) -> pa.Table:
+def _read(source: Source, dialect: Dialect, text: Sequence[str], *, quoted_lines: bool) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv as reader
 
     read = reader.ReadOptions(
-        column_names=layout.names, skip_rows=int(layout.header), block_size=SAMPLE
+        column_names=dialect.names, skip_rows=int(dialect.header), block_size=SAMPLE
     )
-    parse = reader.ParseOptions(delimiter=layout.delimiter, newlines_in_values=quoted_lines)
+    parse = reader.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=quoted_lines)
 
     def table(data: Bytes, types: dict[str, pa.DataType]) -> pa.Table:
         convert = reader.ConvertOptions(
@@ -87,7 +87,7 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
     sample = source.data[:SAMPLE]
     if len(sample) == SAMPLE:
         sample = sample[: sample.rfind(b"\n") + 1] or source.data[:]
-    types = {name: pa.string() for name in text if name in layout.names}
+    types = {name: pa.string() for name in text if name in dialect.names}
     guess = table(sample, types).schema
     is_number = pa.types.is_integer, pa.types.is_floating
     types |= {
@@ -99,7 +99,7 @@ def _read(source: Source, layout: Layout, text: Sequence[str], *, quoted_lines: 
         and {*types.values()} == {pa.float64()}
         and len(types) == len(guess)
     ):
-        numbers = _numbers(source, layout)
+        numbers = _numbers(source, dialect)
         if numbers is not None:
             return numbers
     return table(source.data, types)
@@ -120,7 +120,7 @@ def stream(data: Bytes) -> pa.BufferReader:
     return pa.BufferReader(own.getvalue())
 
 
-def _numbers(source: Source, layout: Layout) -> pa.Table | None:
+def _numbers(source: Source, dialect: Dialect) -> pa.Table | None:
     """A plain file of numbers and nothing else, by polars; None if it is not one."""
     if not find_spec("polars") or not isinstance(source.data, mmap):
         return None
@@ -129,9 +129,9 @@ def _numbers(source: Source, layout: Layout) -> pa.Table | None:
     try:
         found = pl.read_csv(
             source.name,
-            has_header=layout.header,
-            separator=layout.delimiter,
-            schema=dict.fromkeys(layout.names, pl.Float64),
+            has_header=dialect.header,
+            separator=dialect.delimiter,
+            schema=dict.fromkeys(dialect.names, pl.Float64),
             glob=False,
         )
     except pl.exceptions.PolarsError:
@@ -140,7 +140,7 @@ def _numbers(source: Source, layout: Layout) -> pa.Table | None:
     return found.to_arrow() if whole else None
 
 
-def layout_of(source: Source, header: bool | None) -> Layout:
+def dialect_of(source: Source, header: bool | None) -> Dialect:
     """By the first line: a header holds no number."""
     head = source.data[:HEAD].removeprefix(b"\xef\xbb\xbf")
     first = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
@@ -149,12 +149,12 @@ def layout_of(source: Source, header: bool | None) -> Layout:
     if header is None:
         header = not any(NUMBER.fullmatch(cell) for cell in cells)
     if not header:
-        return Layout(delimiter, False, [f"column {i}" for i in range(1, len(cells) + 1)])
+        return Dialect(delimiter, False, [f"column {i}" for i in range(1, len(cells) + 1)])
     names = [cell.strip() or f"column {i}" for i, cell in enumerate(cells, start=1)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise source.error(f"two columns are named {twice[0]!r}; names must differ")
-    return Layout(delimiter, True, names)
+    return Dialect(delimiter, True, names)
 
 
 def _delimiter(name: str, line: str) -> str:
@@ -179,30 +179,30 @@ def _not_utf8(data: bytes, error: UnicodeDecodeError) -> str:
     )
 
 
-def _fault(source: Source, layout: Layout, text: Sequence[str]) -> str:
+def _fault(source: Source, dialect: Dialect, text: Sequence[str]) -> str:
     """What is wrong with the first line that cannot be read; "" if none is found."""
     try:
         source.data[:].decode()
     except UnicodeDecodeError as error:
         return _not_utf8(source.data[:], error)
     try:
-        return _wrong_line(source, layout, text)
+        return _wrong_line(source, dialect, text)
     except csv.Error as error:
         return str(error)
 
 
-def _wrong_line(source: Source, layout: Layout, text: Sequence[str]) -> str:
-    width, numeric = len(layout.names), None
-    for line, cells in _lines(source, layout):
+def _wrong_line(source: Source, dialect: Dialect, text: Sequence[str]) -> str:
+    width, numeric = len(dialect.names), None
+    for line, cells in _lines(source, dialect):
         if len(cells) != width:
             return (
                 f"line {line} has {len(cells)} cells, but there are {width} columns "
-                f"({'by the header' if layout.header else 'by the first line'})"
+                f"({'by the header' if dialect.header else 'by the first line'})"
             )
         numbers = [bool(NUMBER.fullmatch(cell)) for cell in cells]
         if numeric is None:
             numeric = numbers
-        for name, cell, was, now in zip(layout.names, cells, numeric, numbers, strict=True):
+        for name, cell, was, now in zip(dialect.names, cells, numeric, numbers, strict=True):
             if was and not now and cell.strip() and name not in text:
                 return not_a_number(f"line {line}", name, cell)
     return ""
@@ -221,12 +221,12 @@ def argument(name: str) -> str:
     return f"'{name}'" if " " in name else name
 
 
-def _lines(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+def _lines(source: Source, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """The lines below the header that are not empty, with their numbers."""
     lines = csv.reader(
         TextIOWrapper(BytesIO(source.data), encoding="utf-8-sig", newline=""),
-        delimiter=layout.delimiter,
+        delimiter=dialect.delimiter,
     )
-    for cells in islice(lines, int(layout.header), None):
+    for cells in islice(lines, int(dialect.header), None):
         if cells:
             yield lines.line_num, cells

@@ -33,12 +33,13 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
-from maxmargin.io.assembly import Kind, Parts, assembled
+from maxmargin.io.assembly import Kind, MachineParts, assembled
 from maxmargin.io.container import Model, ModelFileError, named, whole_or_not_at_all
-from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.kernels import Kernel, as_kernel
 from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.machines.probability import MARKS
+from maxmargin.machines.validation import is_whole
 
 TYPES: dict[str, Kind] = {
     "c_svc": SVC,
@@ -133,10 +134,7 @@ def whole_labels(model: Model) -> list[int]:
     classes = model.classes_
     if model.multiclass == "ovr" and len(classes) > 2:
         raise ModelFileError("LIBSVM is one-versus-one: fit with multiclass='ovo'")
-    whole = classes.dtype.kind in "biu" or (
-        classes.dtype.kind == "f" and (classes == np.rint(classes)).all()
-    )
-    if not whole:
+    if not is_whole(classes):
         raise ModelFileError(
             f"LIBSVM's labels are whole numbers, and the classes are {classes[:3].tolist()}: fit "
             "on numbers, for example those of sklearn.preprocessing.LabelEncoder"
@@ -234,7 +232,7 @@ def _model(
     if not dense and not precomputed:
         coef = sp.csr_array(coef)
     offsets = -sign * rho
-    parts = Parts(
+    parts = MachineParts(
         kernel, n_train, columns, support, vectors, coef, offsets, groups, labels, slopes, shifts
     )
     model = assembled(kind, parameters, parts)
@@ -317,12 +315,6 @@ def kernel_of(header: dict[str, list[str]]) -> tuple[Kernel, dict[str, float | i
         raise ModelFileError("a parameter of the kernel is not finite")
     gamma, coef0 = numbers.get("gamma", 0.0), numbers.get("coef0", 0.0)
     degree = int(numbers.get("degree", 3))
-    kernel: Kernel = {
-        "linear": Linear(),
-        "polynomial": Polynomial(degree, gamma, coef0),
-        "rbf": RBF(gamma),
-        "sigmoid": Sigmoid(gamma, coef0),
-        "precomputed": Precomputed(),
-    }[name]
     ours = "poly" if name == "polynomial" else name
+    kernel = as_kernel(ours, degree=degree, gamma=gamma, coef0=coef0)
     return kernel, {"kernel": ours, **numbers, "degree": degree}

@@ -83,7 +83,7 @@ def tables_of(machine: Model) -> SimpleNamespace:
 
 
 def set_tables(machine: Model, tables: SimpleNamespace) -> None:
-    """The same back."""
+    """Certificates and histories from their tables: undoes `tables_of`."""
     if tables.statuses.max(initial=0) >= len(STATUSES) or not len(tables.statuses):
         raise ModelFileError("statuses has a number that stands for no status")
     ends = tables.history_ends

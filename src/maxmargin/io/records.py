@@ -136,8 +136,7 @@ def features(machine: Model, archive: Archive) -> None:
         raise ModelFileError(f"there are {archive.sizes['features']} features, not {form.columns}")
     if not archive.writes:
         made = FeatureMap(machine.kernel_, machine.features_, form.columns, form.error, form.tol)
-        for name, value in made.fitted_attributes.items():
-            setattr(machine, name, value)
+        machine.__dict__.update(made.fitted_attributes)
 
 
 def classifier(machine: Model, archive: Archive) -> None:
@@ -150,12 +149,16 @@ def classifier(machine: Model, archive: Archive) -> None:
     if machine.multiclass == "ovr" and count > 2:
         lines = problems = count
     dual(machine, archive, lines, problems, count)
-    calibration = SimpleNamespace(slopes=np.empty(0), shifts=np.empty(0))
-    if archive.writes and hasattr(machine, "_calibration"):
-        calibration = SimpleNamespace(**vars(machine._calibration))
-    archive.array(calibration, "slopes", (problems if machine.probability else 0,))
-    archive.array(calibration, "shifts", (problems if machine.probability else 0,))
-    machine._calibration = Calibration(calibration.slopes, calibration.shifts)
+    sigmoids(machine, archive, problems if machine.probability else 0)
+
+
+def sigmoids(machine: Model, archive: Archive, problems: int) -> None:
+    """A and B of every binary machine."""
+    held = getattr(machine, "_calibration", Calibration.none())
+    held = SimpleNamespace(**vars(held))
+    archive.array(held, "slopes", (problems,))
+    archive.array(held, "shifts", (problems,))
+    machine._calibration = Calibration(held.slopes, held.shifts)
 
 
 def nu_classifier(machine: Model, archive: Archive) -> None:

@@ -19,7 +19,7 @@ from maxmargin import certificate, kernels, solvers
 from maxmargin.conventions import libsvm_state, set_libsvm_state
 from maxmargin.gram.layouts import DenseLayout
 from maxmargin.io import searches
-from maxmargin.io.assembly import Kind, Parts, assembled
+from maxmargin.io.assembly import Kind, MachineParts, assembled
 from maxmargin.io.container import Model
 from maxmargin.io.records import RECORDS
 from maxmargin.io.values import SPLITTERS, splitter
@@ -115,7 +115,7 @@ def shared(estimator: Model, kind: type) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name in ours and value != "deprecated"}
 
 
-def parts_of(estimator: Model, parameters: dict[str, Any]) -> Parts:
+def parts_of(estimator: Model, parameters: dict[str, Any]) -> MachineParts:
     """The numbers of one of scikit-learn's kernel machines."""
     state = libsvm_state(estimator)
     kernel: Kernel = as_kernel(
@@ -131,7 +131,7 @@ def parts_of(estimator: Model, parameters: dict[str, Any]) -> Parts:
     if classes is not None:
         parameters["probability"] = len(state.slopes) > 0
     flip = -1.0 if classes is not None and len(classes) == 2 else 1.0
-    return Parts(
+    return MachineParts(
         kernel,
         rows,
         estimator.shape_fit_[1],

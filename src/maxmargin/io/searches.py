@@ -17,10 +17,9 @@ from maxmargin.conventions import restore_isotonic
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.archive import Archive, whole
 from maxmargin.io.container import Model, ModelFileError
-from maxmargin.io.records import INT64, Description, classes, columns
+from maxmargin.io.records import INT64, Description, classes, columns, sigmoids
 from maxmargin.machines import SVC, SVR
 from maxmargin.machines.dual_machine import DualMachine
-from maxmargin.machines.probability import Calibration
 from maxmargin.selection import SVCCV, SVRCV
 from maxmargin.selection.calibration import Isotonic, Temperature
 from maxmargin.selection.intervals import FoldModels
@@ -113,7 +112,7 @@ def encoded(results: dict[str, Any]) -> SimpleNamespace:
 
 
 def decoded(table: SimpleNamespace) -> dict[str, Any]:
-    """The same back."""
+    """`cv_results_` of a table: undoes `encoded`."""
     numbers, found = iter(table.results.T), {}
     texts = iter(range(len(table.result_columns)))
     for name, kind in table.result_columns:
@@ -168,14 +167,6 @@ def tuned_classifier(machine: Model, archive: Archive) -> None:
         CALIBRATIONS[machine.calibration](machine, archive, problems)
 
 
-def sigmoid(machine: Model, archive: Archive, problems: int) -> None:
-    """A and B of every binary machine."""
-    held = machine._calibration if archive.writes else SimpleNamespace()
-    archive.array(held, "slopes", (problems,))
-    archive.array(held, "shifts", (problems,))
-    machine._calibration = Calibration(held.slopes, held.shifts)
-
-
 def temperature(machine: Model, archive: Archive, problems: int) -> None:
     """One T for all of them."""
     held = machine._calibration if archive.writes else SimpleNamespace()
@@ -213,7 +204,7 @@ def interpolated(points: Labels) -> IsotonicRegression:
     return step
 
 
-CALIBRATIONS = {"sigmoid": sigmoid, "temperature": temperature, "isotonic": isotonic}
+CALIBRATIONS = {"sigmoid": sigmoids, "temperature": temperature, "isotonic": isotonic}
 
 
 def tuned_regressor(machine: Model, archive: Archive) -> None:

@@ -43,7 +43,7 @@ class Proofs(NamedTuple):
 
 
 class Answers(list[Any]):
-    """Of each task its Solution; in mid-fit its Progress, or None."""
+    """The Solution of each task; in mid-fit its Progress, or None."""
 
     def decoded(self, plan: Plan, decode: Decode) -> Decoded:
         """The model; a task that has not begun is at 0."""
@@ -72,7 +72,7 @@ class Answers(list[Any]):
 
 @dataclass(frozen=True)
 class PairAnswers:
-    """Of all pairs of classes.
+    """The solutions of all pairs of classes, as lines of a table.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class PairAnswers:
 
 @dataclass(frozen=True)
 class PairCertificates(Made[Certificate]):
-    """Of each pair of a table."""
+    """The certificate of each pair of a table."""
 
     table: PairTable
     statuses: Numbers
@@ -142,7 +142,7 @@ class PairCertificates(Made[Certificate]):
 
 @dataclass(frozen=True)
 class PairHistories(Made[Records]):
-    """Of each pair of a table; `known` are those of pairs that were solved by themselves."""
+    """The history of each pair of a table; `known` are those of pairs solved by themselves."""
 
     table: PairTable
     known: dict[int, Records]

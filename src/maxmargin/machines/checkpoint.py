@@ -22,12 +22,12 @@ from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import fetch
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.survey import Survey
 
 Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
-Start = tuple[Rows, Floats]  # rows, and β of their variables
-Found = tuple[Rows, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
+Start = tuple[RowSet, Floats]  # rows, and β of their variables
+Found = tuple[RowSet, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
 
 
 class Checkpoint:
@@ -87,7 +87,9 @@ class Checkpoint:
         same = type(model) is type(self.planner) and repr(model.kernel_) == repr(kernel)
         return same and model.shape_fit_ == (found.rows, found.columns)
 
-    def _rows(self, model: Machine, order: Numbers, data: Partitions, found: Survey) -> Rows | None:
+    def _rows(
+        self, model: Machine, order: Numbers, data: Partitions, found: Survey
+    ) -> RowSet | None:
         """The support vectors of a model, from the partitions; None if they are not these rows."""
         numbers = model.support_[order].astype(np.int64)
         ends = np.searchsorted(numbers, [*found.starts, found.rows])
@@ -95,10 +97,10 @@ class Checkpoint:
             (int(start), numbers[first:last] - start)
             for start, first, last in zip(found.starts, ends[:-1], ends[1:], strict=True)
         ]
-        rows = Rows.joined(data.map(fetch, None, own))
+        rows = RowSet.joined(data.map(fetch, None, own))
         return rows if equal(rows.X, model.support_vectors_[order]) else None
 
-    def save(self, number: int, rows: Rows, beta: Floats, offsets: Floats) -> None:
+    def save(self, number: int, rows: RowSet, beta: Floats, offsets: Floats) -> None:
         """Save the model so far, of which a problem has changed; warn if it cannot be."""
         with self._lock:
             self.parts[number] = rows, beta, offsets
@@ -114,7 +116,7 @@ class Checkpoint:
                 )
 
 
-def started(rows: Rows, beta: Floats) -> Start | None:
+def started(rows: RowSet, beta: Floats) -> Start | None:
     """The rows that have a coefficient, and β of their variables; None if there are none."""
     table = beta.reshape(-1, len(rows)) if len(rows) else beta[None]
     some = np.flatnonzero(table.any(axis=0))

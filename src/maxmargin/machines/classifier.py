@@ -15,7 +15,7 @@ from maxmargin.conventions import StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
-from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, scheme_of
+from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, class_of, scheme_of
 from maxmargin.machines.partitioned import fit_partitions
 from maxmargin.machines.plan import Plan, Problems
 from maxmargin.machines.probability import SHARE_OF_MODEL, Calibration
@@ -186,9 +186,7 @@ class KernelClassifier(ClassifierMixin, DualMachine):
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
         if len(self.classes_) == 2:
             return self.classes_.take(self._form_.positive(self, X))
-        confidence = self._decisions(X, of=self._scheme().confidence)
-        best: Numbers = confidence.argmax(axis=1)
-        return self.classes_.take(best)
+        return class_of(self.classes_, self._decisions(X, of=self._scheme().confidence))
 
     def score(
         self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None

@@ -81,7 +81,6 @@ class FeatureMap:
     def gram(self, machine: Machine, X: Data, *, shared: bool) -> FeatureGram:
         """K̂ of the rows of X; `shared` by several problems or not."""
         return FeatureGram(
-            self.kernel,
             X,
             self.features,
             cache_size=machine.cache_size,

@@ -22,13 +22,12 @@ from maxmargin.machines.progress import GapBar
 from maxmargin.machines.tasks import Task, run_threads
 from maxmargin.machines.validation import warn
 from maxmargin.problem import Ending, Interrupted, Solution, Status
-from maxmargin.solvers import Progress
+from maxmargin.solvers import STOPPED, Progress
 
 ROUGH = 0.1  # relative gap above which a model is no rough version of the trained one
 
 # Fitted attributes, made from the state of every task: also for callbacks in mid-fit.
 Model = Callable[[Any], dict[str, Any]]
-STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
 
 
 class Fit:
@@ -80,7 +79,7 @@ class Fit:
 
     @property
     def seconds(self) -> float:
-        """Since the fit began."""
+        """Seconds since the fit began."""
         return perf_counter() - self.began
 
     @property

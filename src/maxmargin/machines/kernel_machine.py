@@ -14,7 +14,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags, check_array, check_consistent_length
 
 from maxmargin.conventions import Interval, StrOptions, validate_parameters
-from maxmargin.gram import Gram, cross_dot
+from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.threads import thread_count
@@ -151,11 +151,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             "features as input: a precomputed kernel needs a column for each training row "
             f"({n_train}), or for each support vector ({n_support})"
         )
-
-    def _line(self, X: Data) -> Floats:
-        """Σ β_i k(x_i, x) for the rows x of X, of a model with one line of coefficients."""
-        coef, threads = self._dense_dual_coef(), thread_count(self.n_jobs)
-        return cross_dot(self.kernel_, X, self.support_vectors_, coef, threads)[:, 0]
 
     def _kept(self, X: Data, support: Numbers, coef: Floats) -> dict[str, Any]:
         """The fitted attributes that say which rows are kept, and their coefficients."""

@@ -8,11 +8,10 @@ perceptron.
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
 from maxmargin.conventions import Interval
 from maxmargin.gram import Gram, cross_dot
@@ -87,20 +86,12 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
         self.cache_size = cache_size
         self.n_jobs = n_jobs
 
-    def partial_fit(
-        self,
-        X: Data,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """One pass over the rows of a block that arrives now; see `Perceptron.partial_fit`."""
+    def _check_blocks(self) -> None:
         if self._kernel().precomputed:
             raise ValueError(
                 "partial_fit needs the rows themselves: a precomputed kernel has no values "
                 "between one block and the next. Use fit, or another kernel"
             )
-        return super().partial_fit(X, y, classes, sample_weight)
 
     def _begin(self, X: Data) -> None:
         self.kernel_ = self._kernel().bind(X)
@@ -180,6 +171,3 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
     def dual_coef_(self) -> Floats:
         """Coefficients of the stored vectors: of each class; of two, ±1 for each mistake."""
         return np.atleast_2d(as_one(self._coef))
-
-    def _linear_coef(self) -> Floats:
-        return np.asarray(self.dual_coef_ @ self.support_vectors_)

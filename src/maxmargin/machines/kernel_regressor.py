@@ -27,8 +27,9 @@ from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import Interval, StrOptions, fitting
-from maxmargin.gram import Gram
+from maxmargin.gram import Gram, cross_dot
 from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
+from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
 from maxmargin.machines.validation import checked_weights
@@ -139,8 +140,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         gram = self._gram(self.kernel_, X)
         solve = self._exact if self.solver == "exact" else self._descend
         beta = solve(gram, targets, weights)
-        for name, value in self._kept(X, np.flatnonzero(beta), beta[None]).items():
-            setattr(self, name, value)
+        self.__dict__.update(self._kept(X, np.flatnonzero(beta), beta[None]))
         return self
 
     def _exact(self, gram: Gram, y: Floats, weights: Floats) -> Floats:
@@ -198,8 +198,9 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def predict(self, X: Data) -> Labels:
         """f(x) = Σ β_i k(x_i, x) for the rows of X."""
         check_is_fitted(self)
-        X = self._validate_for_prediction(X)
-        return self._line(X)
+        X, threads = self._validate_for_prediction(X), thread_count(self.n_jobs)
+        coef = self._dense_dual_coef()
+        return cross_dot(self.kernel_, X, self.support_vectors_, coef, threads)[:, 0]
 
 
 def largest_rate(gram: Gram, weights: Floats, ridge: float, size: int) -> float:

@@ -35,7 +35,6 @@ from maxmargin.machines.tasks import Task, TaskState, history_of
 from maxmargin.machines.validation import checked_data
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers import AUTOMATIC, LINEAR_SOLVERS, SGD, Solver, as_solver
-from maxmargin.solvers.linear.sgd import SGDState
 
 SAMPLE = 100  # rows
 FAR = 1e4  # the square of a distance of 100 standard deviations: four digits are lost
@@ -158,13 +157,9 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             descent.total_cost += float(problem.cost.sum())
             for _ in solver.epoch(descent, problem, rows, order):
                 pass
-        self._set(self._descents)
-
-    def _set(self, descents: list[SGDState]) -> None:
-        coef = np.array([descent.mean_coef for descent in descents])
-        intercept = np.array([descent.mean_offset for descent in descents])
-        for name, value in self._attributes(coef, intercept).items():
-            setattr(self, name, value)
+        coef = np.array([descent.mean_coef for descent in self._descents])
+        intercept = np.array([descent.mean_offset for descent in self._descents])
+        self.__dict__.update(self._attributes(coef, intercept))
 
     def _scores(self, X: Data) -> Floats:
         """wᵀx + b, one column per line of `coef_`."""

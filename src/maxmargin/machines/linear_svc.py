@@ -12,7 +12,7 @@ from maxmargin.conventions import StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.losses import Hinge, PiecewiseLoss, SquaredHinge
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
-from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
+from maxmargin.machines.multiclass import class_of, scheme_of
 from maxmargin.machines.validation import (
     check_two_classes,
     checked_data,
@@ -236,8 +236,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         """±1 for every binary problem; for all classes at once, the number of the class."""
         if self.multi_class == "crammer_singer":
             return {"all classes": labels.astype(float)}
-        scheme = OneVersusOne if len(self.classes_) == 2 else OneVersusRest
-        return {split.name: split.signs for split in scheme(self.classes_).splits(labels)}
+        splits = scheme_of("ovr", self.classes_).splits(labels)
+        return {split.name: split.signs for split in splits}
 
     def _targets_of(self, y: ArrayLike) -> tuple[list[Floats], Floats]:
         """±1 of every binary problem, and the cost of each row."""
@@ -259,8 +259,5 @@ class LinearSVC(ClassifierMixin, LinearMachine):
 
     def predict(self, X: Data) -> Labels:
         """The class of each row of X: by sign, or the largest decision value."""
-        scores = self.decision_function(X)
-        if len(self.classes_) == 2:
-            return self.classes_.take(scores > 0)
-        best: Numbers = scores.argmax(axis=1)
-        return self.classes_.take(best)
+        scores = self.decision_function(X)  # raises if it is not fitted, before `classes_` does
+        return class_of(self.classes_, scores)

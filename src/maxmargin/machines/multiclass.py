@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -31,12 +31,6 @@ class Split(NamedTuple):
     name: str
     rows: Numbers | slice
     signs: Floats
-
-
-def one_part(coef: Floats, ends: Numbers, products: Products) -> Floats:
-    """The products with all support vectors together, a column for each line of `coef`."""
-    columns: Floats = products(coef, ends[[0, -1]])[0].T
-    return columns
 
 
 Item = TypeVar("Item")
@@ -59,30 +53,45 @@ class Made(Sequence[Item], ABC):
         return self.make(range(len(self))[number])
 
 
-class Scheme(Protocol):
-    """How several functions f_k(x) make up one machine."""
+class Scheme(ABC):
+    """How several functions f_k(x) make up one machine; here each has a line of coefficients."""
+
+    in_pairs: ClassVar[bool] = False  # whether each is trained on the rows of two classes alone
 
     @property
+    @abstractmethod
     def n_classes(self) -> int:
         """Groups of support vectors."""
 
+    @abstractmethod
     def splits(self, labels: Numbers) -> Sequence[Split]:
         """The binary problems."""
 
     def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
         """Where the coefficients of a problem are."""
+        return number, slice(None)
 
     def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
         """The coefficients of all problems over the n rows."""
+        return np.array(betas)
 
     def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
         """The coefficients of each problem; undoes `scatter`."""
+        return [coef[self.place(splits, number)] for number in range(len(splits))]
 
     def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
-        """Decision values of every problem, without offsets."""
+        """Decision values of every problem, without offsets.
+
+        `products(coef, ends)` are coef @ K(support vectors, X) for the support vectors between
+        any two ends, (parts, lines of coef, rows). Those of class c are from ends[c] to
+        ends[c + 1].
+        """
+        columns: Floats = products(coef, ends[[0, -1]])[0].T
+        return columns
 
     def confidence(self, decisions: Floats) -> Floats:
-        """A score per class whose argmax is the class."""
+        """A score per class whose argmax is the class: here the decision values themselves."""
+        return decisions
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ class PairSplits(Made[Split]):
 
 
 @dataclass(frozen=True)
-class OneVersusOne:
+class OneVersusOne(Scheme):
     """A machine for every pair of classes; `labels` number the class of each row."""
 
     classes: Labels
@@ -156,19 +165,10 @@ class OneVersusOne:
             coef[self.place(splits, number)] = beta
         return coef
 
-    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
-        """The coefficients of each binary problem; undoes `scatter`."""
-        return [coef[self.place(splits, number)] for number in range(len(splits))]
-
     def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
-        """Decision values of every pair, without offsets.
-
-        `products(coef, ends)` are coef @ K(support vectors, X) for the support vectors between
-        any two ends, (parts, lines of coef, rows). Those of class c are from ends[c] to
-        ends[c + 1].
-        """
+        """Decision values of every pair, from what the support vectors of each class add."""
         if len(self.classes) == 2:
-            return one_part(coef, ends, products)
+            return super().decide(coef, ends, products)
         parts = products(coef, ends)
         pairs = len(self.classes) * (len(self.classes) - 1) // 2
         decisions = large_array((pairs, parts.shape[2]), np.float64)
@@ -185,11 +185,10 @@ class OneVersusOne:
 
 
 @dataclass(frozen=True)
-class OneVersusRest:
+class OneVersusRest(Scheme):
     """A machine for every class against all others."""
 
     classes: Labels
-    in_pairs: ClassVar[bool] = False
 
     @property
     def n_classes(self) -> int:
@@ -202,26 +201,6 @@ class OneVersusRest:
             Split(f"{name} v rest", slice(None), np.where(labels == a, 1.0, -1.0))
             for a, name in enumerate(self.classes)
         ]
-
-    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
-        """A line of its own."""
-        return number, slice(None)
-
-    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
-        """(classes, n): line c belongs to the machine of class c."""
-        return np.array(betas)
-
-    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
-        """The coefficients of each binary problem; undoes `scatter`."""
-        return list(coef)
-
-    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
-        """Decision value of each class, without offsets."""
-        return one_part(coef, ends, products)
-
-    def confidence(self, decisions: Floats) -> Floats:
-        """The decision values themselves."""
-        return decisions
 
 
 @compiled()
@@ -254,6 +233,14 @@ def count_votes(decisions: Floats, votes: Floats, values: Floats) -> None:
             k += 1
 
 
+def class_of(classes: Labels, scores: Floats) -> Labels:
+    """The class of each row: by the sign of its score, or by the largest of its scores."""
+    if scores.ndim == 1:
+        return classes.take(scores > 0)
+    best: Numbers = scores.argmax(axis=1)
+    return classes.take(best)
+
+
 def scheme_of(multiclass: str, classes: Labels) -> OneVersusOne | OneVersusRest:
     """The scheme that `multiclass=` names; two classes need one machine, whatever it is."""
     if multiclass == "ovr" and len(classes) > 2:
@@ -262,7 +249,7 @@ def scheme_of(multiclass: str, classes: Labels) -> OneVersusOne | OneVersusRest:
 
 
 @dataclass(frozen=True)
-class OneFunction:
+class OneFunction(Scheme):
     """One function for all rows: a regressor, or the one-class machine."""
 
     n_classes: int = 1
@@ -270,23 +257,3 @@ class OneFunction:
     def splits(self, labels: Numbers) -> list[Split]:
         """One problem of all rows."""
         return [Split("all rows", slice(None), np.ones(len(labels)))]
-
-    def place(self, splits: Sequence[Split], number: int) -> tuple[Any, Any]:
-        """A line of its own."""
-        return number, slice(None)
-
-    def scatter(self, splits: Sequence[Split], betas: Sequence[Floats], n: int) -> Floats:
-        """(1, n)."""
-        return np.array(betas)
-
-    def gather(self, splits: Sequence[Split], coef: Floats) -> list[Floats]:
-        """Its coefficients."""
-        return list(coef)
-
-    def decide(self, coef: Floats, ends: Numbers, products: Products) -> Floats:
-        """Its value, without the offset."""
-        return one_part(coef, ends, products)
-
-    def confidence(self, decisions: Floats) -> Floats:
-        """The value itself."""
-        return decisions

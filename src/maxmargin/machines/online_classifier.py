@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import Interval, StrOptions, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
+from maxmargin.machines.multiclass import class_of
 from maxmargin.machines.validation import (
     check_two_classes,
     checked_weights,
@@ -54,6 +55,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     }
 
     classes_: Labels
+
+    def _check_blocks(self) -> None:
+        """Raise if the machine cannot learn from rows that come block by block."""
 
     @abstractmethod
     def _begin(self, X: Data) -> None:
@@ -127,6 +131,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        self._check_blocks()
         first = not hasattr(self, "classes_")
         X, y = self._validate(X, y, reset=first)
         own = checked_weights(sample_weight, X)
@@ -168,11 +173,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Data) -> Labels:
         """The class with the largest score."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_.take(scores > 0)
-        best: Numbers = scores.argmax(axis=1)
-        return self.classes_.take(best)
+        scores = self.decision_function(X)  # raises if it is not fitted, before `classes_` does
+        return class_of(self.classes_, scores)
 
 
 def as_one(of_classes: Floats) -> Floats:

@@ -19,18 +19,16 @@ from sklearn.base import clone
 from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.hardware.threads import thread_count
-from maxmargin.kernels import Kernel
 from maxmargin.machines.answers import Answers
 from maxmargin.machines.checkpoint import Checkpoint, Found, Start
 from maxmargin.machines.fit import Fit
-from maxmargin.machines.partitioned_features import FeatureStage
+from maxmargin.machines.partitioned_features import FeatureStage, PartitionedPlan
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import Task, TaskState
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
 from maxmargin.scale.partitions import Partitions
-from maxmargin.scale.round import Share
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem
 from maxmargin.scale.survey import Survey, survey
 from maxmargin.solvers import Chunking, Progress
@@ -83,7 +81,7 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     shares = [(split.name, ShareOf(planner, number)) for number, split in enumerate(few.splits)]
     exact = getattr(machine, "approximation", None) is None
     kind = ExactStage if exact else FeatureStage
-    stage = kind(machine, planner, shares, data, found, kernel)
+    stage = kind(PartitionedPlan(machine, planner, shares, data, found, kernel))
 
     def model(states: Sequence[TaskState]) -> Attributes:
         return {**known, **stage.attributes(states)}
@@ -101,26 +99,10 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
 
 
 class ExactStage:
-    """The tasks of an exact fit, and the model that their states give.
+    """The tasks of an exact fit, and the model that their states give."""
 
-    Parameters
-    ----------
-    machine : the estimator
-    planner : a copy that knows its classes
-    shares : of each problem, its name and what makes the share of some rows
-    data, found : the partitions, and what is known of them
-    kernel : bound to the data
-    """
-
-    def __init__(
-        self,
-        machine: Machine,
-        planner: Machine,
-        shares: Sequence[tuple[str, Share]],
-        data: Partitions,
-        found: Survey,
-        kernel: Kernel,
-    ) -> None:
+    def __init__(self, known: PartitionedPlan) -> None:
+        machine, planner, shares, data, found, kernel = known
         self.planner, self.found, self.form = planner, found, SupportVectors(kernel)
         threads = thread_count(machine.n_jobs)
         gram = self.gram = PartitionedGram(kernel, data, found, machine.cache_size, threads)
@@ -143,7 +125,7 @@ class ExactStage:
         self, solutions: Sequence[PartitionedSolution], stopped: Callable[[], object]
     ) -> str:
         """What shows on the support vectors that K is indefinite; "" if nothing does."""
-        rows = Rows.joined([solution.rows for solution in solutions])
+        rows = RowSet.joined([solution.rows for solution in solutions])
         return self.form.indefinite(rows.X, (), (), stopped) if len(rows) else ""
 
     def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
@@ -163,7 +145,7 @@ def attributes(
     planner: Machine, form: SupportVectors, found: Survey, parts: Sequence[Found | None]
 ) -> Attributes:
     """Fitted attributes: those of a machine that has its support vectors for all its data."""
-    every = Rows.joined([part[0] for part in parts if part is not None])
+    every = RowSet.joined([part[0] for part in parts if part is not None])
     numbers, first = np.unique(every.numbers, return_index=True)
     rows = every.take(first)
     plan = planner._plan_of_rows(rows.y, rows.weights_or_ones)
@@ -195,7 +177,7 @@ class Placed:
     """β of all variables of a plan, and the offsets: a solution of some rows among others."""
 
     def __init__(
-        self, members: Numbers | slice, rows: Rows, beta: Floats, offsets: Floats, every: Numbers
+        self, members: Numbers | slice, rows: RowSet, beta: Floats, offsets: Floats, every: Numbers
     ) -> None:
         numbers = every[members]
         whole = np.zeros((len(beta), len(numbers)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -12,45 +12,49 @@ from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.tasks import Task, TaskState
-from maxmargin.problem import DualProblem
 from maxmargin.scale.feature_round import draw
 from maxmargin.scale.features import PartitionedFeatures, PartitionedNewton
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import Share
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedProblem
 from maxmargin.scale.survey import Survey
 from maxmargin.solvers import FeatureNewton
+from maxmargin.solvers.features.proximal_newton import mean_length
 
 Machine: TypeAlias = Any  # an `SVC` or `SVR`
 SAMPLE = 20_000  # rows that the driver holds, to draw φ from and to begin with
 ROUGH = 0.02  # relative gap of that beginning: the other rows change it anyway
 
 
-class FeatureStage:
-    """The tasks of a fit on features, and the model that their states give.
+class PartitionedPlan(NamedTuple):
+    """What is known before the first round of a fit over partitions.
 
-    Parameters
+    Attributes
     ----------
     machine : the estimator
     planner : a copy that knows its classes
-    shares : of each problem, what makes the share of some rows
+    shares : of each problem, its name and what makes the share of some rows
     data, found : the partitions, and what is known of them
     kernel : bound to the data
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        planner: Machine,
-        shares: Sequence[tuple[str, Share]],
-        data: Partitions,
-        found: Survey,
-        kernel: Kernel,
-    ) -> None:
+    machine: Machine
+    planner: Machine
+    shares: Sequence[tuple[str, Share]]
+    data: Partitions
+    found: Survey
+    kernel: Kernel
+
+
+class FeatureStage:
+    """The tasks of a fit on features, and the model that their states give."""
+
+    def __init__(self, known: PartitionedPlan) -> None:
+        machine, planner, shares, data, found, kernel = known
         self.found, self.planner = found, planner
         share = min(1.0, SAMPLE / found.rows)
-        rows = Rows.joined(data.map(draw, share, found.starts.tolist()))
+        rows = RowSet.joined(data.map(draw, share, found.starts.tolist()))
         self.form = FeatureMap.fitted(machine, kernel, rows.X, rows.weights, machine.tol)
         gram = self.gram = PartitionedFeatures(
             kernel,
@@ -68,7 +72,7 @@ class FeatureStage:
         for (name, own), split, problem in zip(shares, plan.splits, plan.problems, strict=True):
             first = FeatureNewton(tol=ROUGH).solve(problem, small.take(split.rows))
             start = first.coef, float(first.offsets[0]) if len(first.offsets) else 0.0
-            solver = PartitionedNewton(length=length_of(problem) / more, **limits)
+            solver = PartitionedNewton(length=mean_length(problem) / more, **limits)
             self.tasks.append(
                 Task(name, PartitionedProblem(own), lambda: gram, solver, start=start)
             )
@@ -87,9 +91,3 @@ class FeatureStage:
     def indefinite(self, solutions: Sequence[TaskState], stopped: Callable[[], object]) -> str:
         """Nothing: K̂ is a matrix of inner products."""
         return ""
-
-
-def length_of(problem: DualProblem) -> float:
-    """The mean length of the boxes that have one."""
-    length = problem.upper - problem.lower
-    return float(length[length > 0].mean()) if length.any() else 1.0

@@ -27,7 +27,7 @@ from maxmargin.machines.fit import Fit
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.validation import known_labels
 
-FOLDS = 5
+FOLDS = 5  # of the rows that A and B are fitted on: LIBSVM's number, and scikit-learn's
 MARKS = 10  # between the bins of a one-class machine: LIBSVM's number, which its files have
 # Of the time for all: a copy on 4/5 of the rows costs (4/5)² of the machine on all of them.
 SHARE_OF_MODEL = 1 / (1 + FOLDS * (1 - 1 / FOLDS) ** 2)

@@ -24,6 +24,7 @@ from maxmargin.formulations import one_class
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.precomputed import checked_matrix
+from maxmargin.problem.solution import relative_gap
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,7 @@ class Proof:
     @property
     def relative_gap(self) -> float:
         """(P − D) / max(|P|, |D|)."""
-        scale = max(abs(self.primal), abs(self.dual))
-        return self.gap / scale if 0 < scale < np.inf else self.gap
+        return relative_gap(self.primal, self.dual)
 
 
 def prove(machine: Any, X: Data, y: ArrayLike | None = None) -> Proof:

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from maxmargin.conventions import sample_weights
+from maxmargin.gram.data_matrix import canonical
 from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
 
 
@@ -66,14 +67,6 @@ def checked_data(
     checked = canonical(checked)
     check_finite(checked, type(estimator).__name__)
     return checked if isinstance(y, str) else (checked, y)
-
-
-def canonical(X: Data) -> Data:
-    """X in which no entry is listed twice, if it is sparse; a copy only where that changes it."""
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
 
 
 def is_ready(estimator: Any, X: Data, reset: bool) -> bool:

@@ -46,7 +46,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Machine:
+class MachineChoice:
     """A machine of the page: what it learns, and which sliders and switches it has."""
 
     label: str
@@ -79,21 +79,23 @@ PARAMETERS: dict[str, Parameter] = {
     "features": Parameter("D", 4, 1024, 64, whole=True, about="number of Fourier features"),
 }
 
-MACHINES: dict[str, Machine] = {
-    "svc": Machine(
+MACHINES: dict[str, MachineChoice] = {
+    "svc": MachineChoice(
         "SVC", "classes", ("C",), ("multiclass", "offset", "fourier"), about="soft margin"
     ),
-    "hard-margin": Machine(
+    "hard-margin": MachineChoice(
         "SVC, hard margin", "classes", (), ("multiclass", "offset"), about="C = ∞"
     ),
-    "nu-svc": Machine("ν-SVC", "classes", ("nu",), ("multiclass",), about="ν in place of C"),
-    "one-class": Machine("One-class", "region", ("nu",), about="where the points are dense"),
-    "kernel-perceptron": Machine(
+    "nu-svc": MachineChoice("ν-SVC", "classes", ("nu",), ("multiclass",), about="ν in place of C"),
+    "one-class": MachineChoice("One-class", "region", ("nu",), about="where the points are dense"),
+    "kernel-perceptron": MachineChoice(
         "Kernel perceptron", "classes", (), dual=False, about="learns from its mistakes"
     ),
-    "svr": Machine("SVR", "curve", ("C", "epsilon"), ("offset", "fourier"), about="the ε-tube"),
-    "nu-svr": Machine("ν-SVR", "curve", ("C", "nu"), about="finds ε by itself"),
-    "kernel-regression": Machine(
+    "svr": MachineChoice(
+        "SVR", "curve", ("C", "epsilon"), ("offset", "fourier"), about="the ε-tube"
+    ),
+    "nu-svr": MachineChoice("ν-SVR", "curve", ("C", "nu"), about="finds ε by itself"),
+    "kernel-regression": MachineChoice(
         "Kernel regression", "curve", ("ridge",), dual=False, about="squared loss"
     ),
 }

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
+from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
 from maxmargin.playground.machine import (
     Estimator,
@@ -25,7 +25,9 @@ from maxmargin.playground.machine import (
     table,
 )
 from maxmargin.playground.message import Message, finite
-from maxmargin.playground.schema import Fit, LeaveOut, Points, Refused, Settings
+from maxmargin.playground.schema import FitRequest, LeaveOut, Points, Refused, Settings
+from maxmargin.plots.fitted import dense
+from maxmargin.plots.regions import ambiguous, scheme_of
 
 ON_MARGIN = 0.01  # a support vector this close to its margin is on it, as in `maxmargin.plots`
 LARGEST = 1e30  # decision value: beyond, float32 ends
@@ -73,7 +75,7 @@ def fit(
     return machine, [_sentence(str(each.message)) for each in caught]
 
 
-def answer(request: Fit, stop: Event) -> Message:
+def answer(request: FitRequest, stop: Event) -> Message:
     """The machine on the grid, at its points, with its certificate."""
     begin = perf_counter()
     machine, notes = fit(request.points, request.settings, stop)
@@ -145,31 +147,14 @@ def field(machine: Estimator, settings: Settings, grid: int) -> Message:
     rows = grid_rows(settings, fine)
     each = decision(machine, rows, settings)
     winner = machine.predict(rows).astype(np.uint8)
+    unsure = ambiguous(each, machine.classes_, scheme_of(machine)).astype(np.uint8)
     return {
         "kind": "regions",
         "grid": grid,
         "fine": fine,
-        "winner": encode_bytes(winner + 128 * ambiguous(each, machine).astype(np.uint8)),
+        "winner": encode(winner + 128 * unsure, "u1"),
         "cuts": [encode(cut) for cut in cuts],
     }
-
-
-def ambiguous(decisions: Floats, machine: Estimator) -> Mask:
-    """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
-    scheme, n = getattr(machine, "multiclass", "joint"), len(machine.classes_)
-    if scheme == "joint":
-        return np.zeros(len(decisions), bool)
-    if scheme == "ovr":
-        alone: Mask = np.count_nonzero(decisions > 0, axis=1) == 1
-        return ~alone
-    votes = np.zeros((len(decisions), n), int)
-    pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
-    for (a, b), f in zip(pairs, decisions.T, strict=True):
-        votes[:, a] += f > 0
-        votes[:, b] += f <= 0
-    most = votes.max(axis=1, keepdims=True)
-    winners: Numbers = np.count_nonzero(votes == most, axis=1)
-    return winners > 1
 
 
 def tube(machine: Estimator) -> float | None:
@@ -186,7 +171,7 @@ def at_points(machine: Estimator, points: Points, settings: Settings) -> Message
     """
     X, y = table(points, settings)
     alpha = np.zeros(len(y))
-    np.add.at(alpha, machine.support_, np.abs(_dense(machine.dual_coef_)).sum(axis=0))
+    np.add.at(alpha, machine.support_, np.abs(dense(machine.dual_coef_)).sum(axis=0))
     f = decision(machine, X, settings)
     needed, upper = alpha > 0, _upper(machine, alpha)
     shared: Message = {"alpha": alpha.tolist(), "upper": upper}
@@ -241,18 +226,9 @@ def score(machine: Estimator, points: Points, settings: Settings) -> Message | N
     return {"name": "R²" if kind == "curve" else "accuracy", "value": float(machine.score(X, y))}
 
 
-def encode(values: Floats) -> str:
-    """As float32."""
-    return b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode()
-
-
-def encode_bytes(values: Numbers) -> str:
-    """As bytes."""
-    return b64encode(np.ascontiguousarray(values, np.uint8).tobytes()).decode()
-
-
-def _dense(coef: Data) -> Floats:
-    return coef.toarray() if hasattr(coef, "toarray") else np.asarray(coef)
+def encode(values: Floats | Numbers, dtype: str = "<f4") -> str:
+    """As numbers of this type, float32 by default."""
+    return b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()
 
 
 def _upper(machine: Estimator, alpha: Floats) -> float | None:

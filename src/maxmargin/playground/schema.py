@@ -84,7 +84,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Fit(Request):
+class FitRequest(Request):
     """Fit the machine, and show it on a grid of so many points a side."""
 
     points: Points
@@ -138,7 +138,7 @@ class Code(Request):
 
 
 KINDS: dict[str, type[Request]] = {
-    "fit": Fit,
+    "fit": FitRequest,
     "leave-out": LeaveOut,
     "start": Start,
     "advance": Advance,

@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from maxmargin.playground import assets, presets
 from maxmargin.playground.message import Message
 from maxmargin.playground.picture import Outdated
-from maxmargin.playground.schema import Fit, Refused, Request, Settings, read
+from maxmargin.playground.schema import FitRequest, Refused, Request, Settings, read
 from maxmargin.playground.session import Session, greeting, kind
 
 HOST = "127.0.0.1"
@@ -194,7 +194,7 @@ def application(port: int, ready: Callable[[], None] = lambda: None) -> ASGIApp:
 
 def warm_up() -> None:
     """One fit of a few points, so that the first one on the page need not wait for a compiler."""
-    Session().answer(Fit(0, presets.points("moons", 20, 0.1, seed=0), Settings(), 16))
+    Session().answer(FitRequest(0, presets.points("moons", 20, 0.1, seed=0), Settings(), 16))
 
 
 def free_port(wanted: int | None) -> socket.socket:

@@ -16,9 +16,10 @@ from maxmargin.playground.catalogue import PRESETS, as_json
 from maxmargin.playground.code import program
 from maxmargin.playground.message import Message
 from maxmargin.playground.schema import (
+    KINDS,
     Advance,
     Code,
-    Fit,
+    FitRequest,
     LeaveOut,
     Preset,
     Refused,
@@ -56,7 +57,7 @@ class Session:
     def _answer(self, request: Request, stop: Event | None) -> Message:
         stop = stop or Event()
         match request:
-            case Fit():
+            case FitRequest():
                 return picture.answer(request, stop)
             case LeaveOut():
                 return picture.leave_out(request, stop)
@@ -81,8 +82,7 @@ class Session:
 
 def kind(request: Request) -> str:
     """The type by which a request came and its answer goes."""
-    names = {Fit: "fit", LeaveOut: "leave-out", Start: "start", Advance: "advance"}
-    return {**names, Preset: "preset", Code: "code"}[type(request)]
+    return next(name for name, each in KINDS.items() if each is type(request))
 
 
 @cache

@@ -1,9 +1,9 @@
-"""Solvers that wait to be watched.
+"""The solver theatre: solvers that take as many steps as the page asks for, and then wait.
 
-Each solver runs in a thread of its own and is an ordinary `solve`; its observer lets it take as
-many steps as were asked for and then holds it. So nothing is computed that nobody looks at, the
-numbers are those that `trace` would write down, and a solve that is no longer wanted ends at its
-next step. A frame is made when it is asked for: a slow page gets fewer of them, never a queue.
+Each solver runs in a thread of its own and is an ordinary `solve`, which its observer holds between
+two requests. So nothing is computed that nobody looks at, the numbers are those that `trace` would
+write down, and a solve that is no longer wanted ends at its next step. A frame is made when it is
+asked for: a slow page gets fewer of them, never a queue.
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ class View:
     def picture(self, now: Progress) -> Message:
         """The field, and every point's α and kind, as β makes them."""
         problem, state = self.problem, now.state
-        n, of_row = len(self.rows), problem.row_of(np.arange(problem.size))
-        coef = np.bincount(of_row, state.beta, n)
-        alpha = np.bincount(of_row, np.abs(state.beta), n)
+        coef, alpha = problem.on_rows(state.beta), problem.on_rows(np.abs(state.beta))
         b = float(now.offsets.mean()) if problem.n_groups else 0.0
         unit, tube = 1.0, None
         if problem.n_groups == 2:
@@ -107,8 +105,7 @@ class View:
                 unit = half if half > 0 else 1.0
         elif learns(self.settings) == "curve":
             tube = self.settings.epsilon
-        free = (state.beta > problem.lower) & (state.beta < problem.upper)
-        inside = np.bincount(of_row, free, n) > 0
+        inside = problem.on_rows(problem.free(state.beta).astype(float)) > 0
         return {
             "field": {
                 "kind": learns(self.settings),
@@ -185,7 +182,7 @@ class Lane:
         with self._changed:
             self._lines.append(curves)
             self._allowed -= now.step is not None
-            there = self.goal > 0 and _relative_gap(now) <= self.goal
+            there = self.goal > 0 and now.values.relative_gap <= self.goal
             if self._allowed <= 0 or there:
                 self._frame = self._framed(now, curves)
                 self._waiting = not there
@@ -251,8 +248,3 @@ def _curves(now: Progress) -> Message:
     """The columns of the trace that the page draws."""
     told = line(now)
     return {key: finite(told[key]) for key in CURVES}
-
-
-def _relative_gap(now: Progress) -> float:
-    scale = max(abs(now.objective), abs(now.objective + now.gap))
-    return now.gap / scale if 0 < scale < np.inf else np.inf

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.plots.palette import require_matplotlib
+from maxmargin.plots.palette import panels_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,30 +141,16 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        ax : sequence of matplotlib Axes, default=None
-            One per quantity; a new figure by default.
-        name : str, default=None
-            What to call the curves in a legend.
+        ax, name : as in `from_history`
 
         Returns
         -------
-        ConvergenceDisplay
-            Itself.
+        The display itself.
         """
-        require_matplotlib(f"{type(self).__name__}.plot")
+        count = len(self.curves)
+        self.axes_ = panels_or_new(ax, self, count, "quantities", (5, 1.2 + 1.3 * count))
         from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, PercentFormatter
 
-        if ax is None:
-            from matplotlib import pyplot
-
-            size = (5, 1.2 + 1.3 * len(self.curves))
-            _, axes = pyplot.subplots(
-                len(self.curves), sharex=True, figsize=size, layout="constrained"
-            )
-            ax = np.ravel(axes).tolist()
-        self.axes_ = np.ravel(np.asarray(ax, dtype=object))
-        if len(self.axes_) != len(self.curves):
-            raise ValueError(f"{len(self.curves)} quantities need as many axes: {len(self.axes_)}")
         self.figure_: Figure | Any = self.axes_[0].figure
         self.lines_: dict[str, Line2D] = {}
         for panel, (quantity, values) in zip(self.axes_, self.curves.items(), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.bowl import Bowl
-from maxmargin.plots.palette import axes_or_new, class_colors, ink
+from maxmargin.plots.display import Display
+from maxmargin.plots.palette import class_colors, ink
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import CoordinateDescent, Progress, Solver
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.contour import QuadContourSet
-    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
 
-class DescentDisplay:
+class DescentDisplay(Display):
     """The iterates of coordinate descent on a problem of two variables.
 
     Contours of the objective ½βᵀKβ + pᵀβ, the box, and the solver's way: each step is parallel
@@ -117,23 +117,9 @@ class DescentDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DescentDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes) -> None:
         from matplotlib.patches import Rectangle
 
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
         low, high = self.way.min(axis=0), self.way.max(axis=0)
         room = 0.35 * np.max(high - low)
         low, high = low - room, high + room
@@ -154,7 +140,6 @@ class DescentDisplay:
             xlabel="β₁", ylabel="β₂", xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal"
         )
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
-        return self
 
 
 @dataclass

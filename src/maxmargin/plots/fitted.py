@@ -20,7 +20,7 @@ from maxmargin.hardware.arrays import Data, Floats
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedMachine:
     """A fitted machine and the steps before it.
 
     Attributes
@@ -35,7 +35,7 @@ class Fitted:
     own_space: Callable[[Data], Floats]
 
     @classmethod
-    def of(cls, estimator: Any) -> Fitted:
+    def of(cls, estimator: Any) -> FittedMachine:
         """Of a machine, a pipeline that ends in one, or a fitted search over either."""
         check_is_fitted(estimator)
         estimator = getattr(estimator, "best_estimator_", estimator)

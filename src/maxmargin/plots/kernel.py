@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from maxmargin.hardware.arrays import Floats, RandomState
 from maxmargin.kernels import Kernel
+from maxmargin.plots.display import Display
 from maxmargin.plots.palette import axes_or_new, ink
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-class KernelMatrixDisplay:
+class KernelMatrixDisplay(Display):
     """The kernel matrix as a heat map, its rows ordered by class.
 
     A kernel that suits the labels shows bright blocks on the diagonal: rows are similar to those
@@ -114,21 +115,7 @@ class KernelMatrixDisplay:
         display = cls(matrix=values[np.ix_(order, order)], classes=classes, counts=counts)
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelMatrixDisplay
-            Itself.
-        """
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
+    def _draw(self, ax: Axes) -> None:
         signed = bool(self.matrix.min() < 0)
         reach = np.abs(self.matrix).max()
         self.image_: AxesImage = ax.imshow(
@@ -153,7 +140,6 @@ class KernelMatrixDisplay:
         ax.set(xlabel="class", ylabel="class")
         ax.tick_params(length=0)
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, label="kernel value")
-        return self
 
 
 class KernelErrorDisplay:
@@ -248,15 +234,11 @@ class KernelErrorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        name : str, default="features"
-            What to call the line in the legend.
+        ax, name : as in `from_features`
 
         Returns
         -------
-        KernelErrorDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.losses import Loss
-from maxmargin.plots.palette import DASHES, axes_or_new, ink
+from maxmargin.plots.display import Display
+from maxmargin.plots.palette import DASHES, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 
-class LossDisplay:
+class LossDisplay(Display):
     """Loss functions on one axis: the margin t·y of a classifier, or the residual t − y.
 
     Use `from_losses` to create one.
@@ -91,21 +91,7 @@ class LossDisplay:
         }
         return cls(at=at, values=values, against=against).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        LossDisplay
-            Itself.
-        """
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
+    def _draw(self, ax: Axes) -> None:
         if self.against == "margin":
             wrong = np.where(self.at <= 0, 1.0, 0.0)
             ax.plot(self.at, wrong, color=ink(), linewidth=1.2, alpha=0.6, label="wrong or right")
@@ -120,4 +106,3 @@ class LossDisplay:
             xlim=(self.at[0], self.at[-1]),
         )
         ax.legend()
-        return self

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.fitted import Fitted, table
+from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, like, plane
 from maxmargin.plots.palette import (
     axes_or_new,
@@ -157,7 +157,7 @@ class MarginDisplay:
         MarginDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        fitted, data = Fitted.of(estimator), table(X)
+        fitted, data = FittedMachine.of(estimator), table(X)
         _check_binary(fitted.machine, cls.__name__)
         labels = fitted.check_labels(data, y, cls.__name__)
         fitted.check_rows(data, cls.__name__)
@@ -199,17 +199,11 @@ class MarginDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        slack : bool, default=False
-            Whether to draw a segment from each point with slack to its margin.
-        legend : bool, default=True
-            Whether to name the classes and marks above the picture.
+        ax, slack, legend : as in `from_estimator`
 
         Returns
         -------
-        MarginDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

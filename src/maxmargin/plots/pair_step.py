@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.bowl import Bowl
-from maxmargin.plots.palette import axes_or_new, class_colors, ink, paper
+from maxmargin.plots.display import Display
+from maxmargin.plots.palette import class_colors, ink, paper
 from maxmargin.problem import DualProblem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.contour import QuadContourSet
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
 
@@ -83,7 +83,7 @@ class PairStep:
         )
 
 
-class PairStepDisplay:
+class PairStepDisplay(Display):
     r"""One step of SMO in the box of its two multipliers.
 
     The sum constraint leaves :math:`\alpha_i, \alpha_j` a line across the box
@@ -163,23 +163,9 @@ class PairStepDisplay:
         """
         return cls(step=PairStep.of(problem, gram, beta, i, j)).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairStepDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes) -> None:
         from matplotlib.patches import Rectangle
 
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
         step = self.step
         places = np.stack([np.zeros(2), step.C, step.best])
         room = 0.14 * step.C.max()
@@ -228,4 +214,3 @@ class PairStepDisplay:
             aspect="equal",
         )
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
-        return self

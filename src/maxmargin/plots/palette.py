@@ -7,10 +7,12 @@ style in use, so that a picture is legible on light and on dark; on dark the blu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,6 +126,21 @@ def axes_or_new(ax: Axes | None, caller: Any, size: tuple[float, float] = (5, 4.
 
         _, ax = pyplot.subplots(figsize=size, layout="constrained")
     return ax
+
+
+def panels_or_new(
+    ax: Sequence[Axes] | None, caller: Any, count: int, what: str, size: tuple[float, float]
+) -> NDArray[Any]:
+    """`ax`, or the axes of a new figure, one below the other; as many as there are of `what`."""
+    require_matplotlib(f"{type(caller).__name__}.plot")
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(count, sharex=True, figsize=size, layout="constrained")
+    axes = np.ravel(np.asarray(ax, dtype=object))
+    if len(axes) != count:
+        raise ValueError(f"{count} {what} need as many axes: {len(axes)}")
+    return axes
 
 
 def require_matplotlib(caller: str) -> None:

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
 
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.palette import DASHES, axes_or_new
+from maxmargin.plots.display import Display
+from maxmargin.plots.palette import DASHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 
-class PathDisplay:
+class PathDisplay(Display):
     """Accuracy of a classifier, or R² of a regressor, and support vectors against C.
 
     Each machine starts from the one before. A small C leaves every point inside a wide margin; a
@@ -112,23 +112,9 @@ class PathDisplay:
         names = (f"training {score}", f"test {score}", "support vectors")
         return cls(Cs=values, shares=dict(zip(names, shares, strict=True)), label=label).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PathDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import PercentFormatter
 
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
         self.lines_: dict[str, Line2D] = {
             name: ax.plot(self.Cs, values, linestyle=DASHES[k % len(DASHES)], label=name)[0]
             for k, (name, values) in enumerate(self.shares.items())
@@ -138,4 +124,3 @@ class PathDisplay:
         ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
         ax.grid(alpha=0.5)
         ax.legend()
-        return self

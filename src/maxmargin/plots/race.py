@@ -64,7 +64,8 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
         shape = {"marker": "o" if last["status"] == "converged" else "X", "ms": 8}
         if number >= len(colors):  # a colour that repeats has a hollow end
             shape["markerfacecolor"] = paper()
-        for axis, cost in zip(axes, _costs(drawn, rows), strict=True):
+        costs = drawn["kernel_evaluations"] / rows**2, drawn["seconds"]
+        for axis, cost in zip(axes, costs, strict=True):
             last_only = {"markevery": [len(drawn) - 1], "clip_on": False}
             (line,) = axis.plot(cost, gap, lw=1.8, label=text, **style, **shape, **last_only)
         ends.append((float(gap.iloc[-1]), float(last["seconds"]), line))
@@ -76,7 +77,3 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
     handles = [line for *_, line in sorted(ends, key=lambda end: end[:2], reverse=True)]
     axes[1].legend(handles=handles, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
     return axes
-
-
-def _costs(points: Any, rows: int) -> tuple[Any, Any]:
-    return points["kernel_evaluations"] / rows**2, points["seconds"]

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.machines.multiclass import OneVersusOne
-from maxmargin.plots.fitted import Fitted, table
+from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, plane
 from maxmargin.plots.palette import (
     axes_or_new,
@@ -156,12 +156,12 @@ class RegionsDisplay:
         RegionsDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        fitted, data = Fitted.of(estimator), table(X)
+        fitted, data = FittedMachine.of(estimator), table(X)
         estimator, machine = fitted.estimator, fitted.machine
         if not hasattr(machine, "classes_"):
             raise TypeError(f"{cls.__name__} draws classifiers; {type(machine).__name__} is none.")
         labels = fitted.check_labels(data, y, cls.__name__)
-        scheme = scheme or SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
+        scheme = scheme or scheme_of(machine)
         xx, yy, rows = plane(data if over is None else table(over), grid_resolution)
         winner = np.searchsorted(machine.classes_, estimator.predict(rows)).reshape(xx.shape)
         decisions = _decisions(estimator, machine, rows, scheme)
@@ -170,7 +170,7 @@ class RegionsDisplay:
             xx=xx,
             yy=yy,
             winner=winner,
-            ambiguous=_ambiguous(decisions, machine.classes_, scheme).reshape(xx.shape),
+            ambiguous=ambiguous(decisions, machine.classes_, scheme).reshape(xx.shape),
             rivals={
                 pair: values.reshape(xx.shape)
                 for pair, values in _rivals(estimator, rows, decisions, scheme).items()
@@ -187,15 +187,11 @@ class RegionsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the classes above the picture.
+        ax, legend : as in `from_estimator`
 
         Returns
         -------
-        RegionsDisplay
-            Itself.
+        The display itself.
         """
         from matplotlib.colors import to_rgba
         from matplotlib.patches import Patch
@@ -259,6 +255,11 @@ class RegionsDisplay:
                 yield seen
 
 
+def scheme_of(machine: Any) -> Scheme:
+    """By what its binary machines are combined; joint if it is made of none."""
+    return SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
+
+
 def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, float]:
     """The sides of an image whose pixels have their middles on the grid."""
     dx, dy = (xx[0, 1] - xx[0, 0]) / 2, (yy[1, 0] - yy[0, 0]) / 2
@@ -301,7 +302,7 @@ def _rivals(
     return {(a, b): scores[:, a] - scores[:, b] for a, b in pairs}
 
 
-def _ambiguous(decisions: Floats, classes: NDArray[Any], scheme: Scheme) -> Mask:
+def ambiguous(decisions: Floats, classes: NDArray[Any], scheme: Scheme) -> Mask:
     """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
     if scheme == "joint" or len(classes) == 2:
         return np.zeros(len(decisions), bool)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.palette import require_matplotlib
+from maxmargin.plots.palette import panels_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,25 +93,13 @@ class RoundsDisplay:
 
         Parameters
         ----------
-        ax : sequence of three matplotlib Axes, default=None
-            A new figure by default.
+        ax : as in `from_estimator`
 
         Returns
         -------
-        RoundsDisplay
-            Itself.
+        The display itself.
         """
-        require_matplotlib(f"{type(self).__name__}.plot")
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, axes = pyplot.subplots(
-                len(PANELS), sharex=True, figsize=(6, 6.5), layout="constrained"
-            )
-            ax = np.ravel(axes).tolist()
-        self.axes_ = np.ravel(np.asarray(ax, dtype=object))
-        if len(self.axes_) != len(PANELS):
-            raise ValueError(f"{len(PANELS)} panels need as many axes: {len(self.axes_)}")
+        self.axes_ = panels_or_new(ax, self, len(PANELS), "panels", (6, 6.5))
         self.figure_: Figure | Any = self.axes_[0].figure
         rounds = self.curves["rounds"]
         for panel, (label, lines) in zip(self.axes_, PANELS.items(), strict=True):

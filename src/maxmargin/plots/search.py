@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Mask
-from maxmargin.plots.palette import DASHES, axes_or_new
+from maxmargin.plots.display import Display
+from maxmargin.plots.palette import DASHES
 from maxmargin.selection.path import CPath
 from maxmargin.selection.search import Search, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class SearchDisplay:
+class SearchDisplay(Display):
     """The mean score of every cell of a search, over C and γ.
 
     Every place has the colour of the nearest cell that was tried: the grids that `refine` tries one
@@ -109,26 +109,12 @@ class SearchDisplay:
             title=f"{search.best_score_:.4g} at {shown(search.best_params_)}",
         ).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SearchDisplay
-            Itself.
-        """
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
+    def _draw(self, ax: Axes) -> None:
         one = len(self.gammas) == 1
         gammas = np.array([1.0]) if one else self.gammas
         edges = edges_of(self.Cs), edges_of(gammas)
         self.image_ = ax.pcolormesh(*edges, self._nearest(gammas), cmap="viridis")
-        self.figure_.colorbar(self.image_, ax=ax, label="mean score of the folds")
+        ax.figure.colorbar(self.image_, ax=ax, label="mean score of the folds")
         rows, columns = np.nonzero(self.unfinished)
         if len(rows):
             ax.plot(self.Cs[columns], gammas[rows], "x", color="gray", label="not finished")
@@ -162,7 +148,6 @@ class SearchDisplay:
             ax.set_yticks([])
             ax.set_ylabel("")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small")
-        return self
 
     def _nearest(self, gammas: Floats) -> Floats:
         """The score of the nearest cell that was tried, by ratio of C and γ."""
@@ -192,7 +177,7 @@ def edges_of(values: Floats) -> Floats:
     return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
 
 
-class CPathDisplay:
+class CPathDisplay(Display):
     """Errors and support vectors along C.
 
     Use `from_path` to create one.
@@ -225,22 +210,8 @@ class CPathDisplay:
         """Draw a path; see `plot`."""
         return cls(path=path).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CPathDisplay
-            Itself.
-        """
+    def _draw(self, ax: Axes) -> None:
         path = self.path
-        self.ax_ = ax = axes_or_new(ax, self)
-        self.figure_: Figure | Any = ax.figure
         errors = {
             "leave-one-out": path.loo_error,
             "cross-validated": path.cv_error,
@@ -264,4 +235,3 @@ class CPathDisplay:
         ax.set(xscale="log", xlabel="C", ylabel="error")
         ax.grid(alpha=0.5)
         ax.legend()
-        return self

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.fitted import Fitted, table
+from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, like
 from maxmargin.plots.palette import axes_or_new, class_colors, ink, paper, require_matplotlib
 
@@ -132,7 +132,7 @@ class TubeDisplay:
         TubeDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
-        fitted, data = Fitted.of(estimator), table(X)
+        fitted, data = FittedMachine.of(estimator), table(X)
         machine, predict = fitted.machine, fitted.estimator.predict
         epsilon = getattr(machine, "epsilon_", getattr(machine, "epsilon", None))
         if epsilon is None:
@@ -177,17 +177,11 @@ class TubeDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        slack : bool, default=True
-            Whether to draw a segment from each point outside to the edge of the tube.
-        legend : bool, default=True
-            Whether to name the lines and points above the picture.
+        ax, slack, legend : as in `from_estimator`
 
         Returns
         -------
-        TubeDisplay
-            Itself.
+        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self, (6, 4))
         self.figure_: Figure | Any = ax.figure

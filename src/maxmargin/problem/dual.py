@@ -154,7 +154,7 @@ class DualProblem:
 
     def violation(self, beta: Floats, gradient: Floats) -> float:
         """Worst KKT violation over all groups; 0 at an optimum."""
-        return self._survey(beta, gradient)[0]
+        return self._measured(beta, gradient)[0][-1]
 
     def values(
         self,
@@ -168,21 +168,14 @@ class DualProblem:
         `quadratic` is (½‖w‖², ½βᵀKβ) for a model w that differs from Σ β_i φ(x_i) by rounding or
         tolerance; the gradient is then that of w.
         """
-        sides = np.empty((SIDES, max(self.n_groups, 1)))
-        b = sides[-1, : self.n_groups] if offsets is None else offsets
-        slope, of_beta, loss, margin, violation = values_of(
-            beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums, sides, b
-        )
+        found, _, b = self._measured(beta, gradient, offsets)
+        slope, of_beta, loss, margin, violation = found
         of_model, of_beta = (of_beta, of_beta) if quadratic is None else quadratic
         return Values(-(of_beta + slope), primal_of(of_model, loss, margin), violation, b)
 
     def terms(self, beta: Floats, gradient: Floats, offsets: Floats) -> Terms:
         """What the values are made of; `sums` are the share of these variables in the sums."""
-        sides = np.empty((SIDES, max(self.n_groups, 1)))
-        slope, quadratic, loss, margin, _ = values_of(
-            *(beta, gradient, self.linear, self.lower, self.upper, self.group),
-            *(self.sums, sides, offsets),
-        )
+        (slope, quadratic, loss, margin, _), sides, _ = self._measured(beta, gradient, offsets)
         return Terms(slope, quadratic, loss, margin, sides[0], sides[1])
 
     def best_offset(self, gradient: Floats) -> float:
@@ -214,15 +207,18 @@ class DualProblem:
 
         Of all variables together if there is no group.
         """
-        return self._survey(beta, gradient)[1]
+        return self._measured(beta, gradient)[1]
 
-    def _survey(self, beta: Floats, gradient: Floats) -> tuple[float, Floats]:
+    def _measured(
+        self, beta: Floats, gradient: Floats, offsets: Floats | None = None
+    ) -> tuple[tuple[float, float, float, float, float], Floats, Floats]:
+        """What `values_of` gives, `sides`, and the offsets: these, or those that β implies."""
         sides = np.empty((SIDES, max(self.n_groups, 1)))
-        *_, violation = values_of(
-            *(beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums),
-            *(sides, sides[-1, : self.n_groups]),
+        b = sides[-1, : self.n_groups] if offsets is None else offsets
+        found = values_of(
+            beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums, sides, b
         )
-        return violation, sides
+        return found, sides, b
 
 
 class Terms(NamedTuple):

@@ -45,10 +45,17 @@ class Ending(NamedTuple):
     why: str
 
 
-class Values(NamedTuple):
-    """D of β, P of the model's w and these offsets, and the worst KKT violation of β.
+def relative_gap(primal: float, dual: float, nothing: float = 0.0) -> float:
+    """(P − D) / max(|P|, |D|): the share of the objective that could still be gained.
 
     `nothing` is a value that counts as 0, for problems whose optimum may be 0.
+    """
+    scale = max(abs(primal), abs(dual), nothing)
+    return (primal - dual) / scale if 0 < scale < np.inf else primal - dual
+
+
+class Values(NamedTuple):
+    """D of β, P of the model's w and these offsets, and the worst KKT violation of β.
 
     Examples
     --------
@@ -71,8 +78,7 @@ class Values(NamedTuple):
     @property
     def relative_gap(self) -> float:
         """(P − D) / max(|P|, |D|): the share of the objective that could still be gained."""
-        scale = max(abs(self.primal), abs(self.dual), self.nothing)
-        return self.gap / scale if 0 < scale < np.inf else self.gap
+        return relative_gap(self.primal, self.dual, self.nothing)
 
 
 @dataclass(frozen=True)

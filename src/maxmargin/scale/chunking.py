@@ -27,7 +27,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Records
 from maxmargin.problem import Ending, Interrupted, Solution, Status
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem, PartitionedState
 from maxmargin.solvers.driver import STOPPED
 from maxmargin.solvers.dual.block_smo import BlockSMO
@@ -48,10 +48,10 @@ class PartitionedSolution(Solution):
 
     Attributes
     ----------
-    rows : Rows, those with a coefficient; β is that of their variables
+    rows : RowSet, those with a coefficient; β is that of their variables
     """
 
-    rows: Rows
+    rows: RowSet
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,10 @@ class PartitionedChunking(Solver):
     inner: Solver = field(default_factory=BlockSMO)
     violators: int = 2048
     watch: Callable[[Progress], None] | None = None
-    save: Callable[[Rows, Floats, Floats], None] | None = None
+    save: Callable[[RowSet, Floats, Floats], None] | None = None
 
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedGram)
+    resume: ClassVar[str] = "fit again; with checkpoint=path a fit continues where it was"
 
     def __post_init__(self) -> None:
         require_positive(self, "violators")
@@ -88,12 +89,6 @@ class PartitionedChunking(Solver):
     ) -> PartitionedState:
         return PartitionedState(problem, matrix, start, self.tol, self.violators)
 
-    def advice(self, ending: Ending, milder: str = "lower C") -> str:
-        """On partitions it is a checkpoint that a fit continues from, not a warm start."""
-        if ending.status is Status.INTERRUPTED:
-            return "fit again; with checkpoint=path a fit continues where it was"
-        return super().advice(ending, milder)
-
     def most_steps(self, problem: PartitionedProblem) -> float:
         return np.inf  # each working problem has a limit of its own
 
@@ -105,7 +100,7 @@ class PartitionedChunking(Solver):
         start: Start = None,
         observe: Observer | None = None,
     ) -> PartitionedSolution:
-        """As `Solver.solve`; a start is `Rows` with β of their variables."""
+        """As `Solver.solve`; a start is `RowSet` with β of their variables."""
         costs: list[tuple[int, ...]] = []
         last: list[PartitionedState] = []
 
@@ -166,7 +161,7 @@ class PartitionedChunking(Solver):
         return Ending(Status.INTERRUPTED, str(state.lost))
 
 
-def support_of(state: PartitionedState) -> tuple[Rows, Floats]:
+def support_of(state: PartitionedState) -> tuple[RowSet, Floats]:
     """The rows with a coefficient, sorted by their numbers, and β of their variables."""
     rows, _, beta, _ = state.held
     some = np.flatnonzero(beta.any(axis=0))

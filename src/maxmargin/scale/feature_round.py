@@ -15,15 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.features.feature_gram import Transformer
-from maxmargin.features.kernel_features import KernelFeatures
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers, Reals, RealType
+from maxmargin.features.feature_gram import Transformer, basis_of, mixing_of
+from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers, RealType
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
-from maxmargin.scale.round import Share, fetch, weights_of
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.round import Share, fetch
+from maxmargin.scale.rows import RowSet
 
 ENTRIES = 1 << 21  # of v in a tile: 8 MB in float32
 # Lengths of a step at which its slope is computed: it is linear in between, but for kinks.
@@ -38,8 +37,8 @@ class Memory(NamedTuple):
     anchor: Floats
 
 
-class Point(NamedTuple):
-    """Where the driver is.
+class NewtonPoint(NamedTuple):
+    """The point at which partitions compute their sums: what the driver tells them.
 
     Attributes
     ----------
@@ -75,7 +74,9 @@ class Sums(NamedTuple):
     rooms: Floats
 
 
-def measure(block: Block, point: Point, own: None, state: Memory | None) -> tuple[Memory, Sums]:
+def measure(
+    block: Block, point: NewtonPoint, own: None, state: Memory | None
+) -> tuple[Memory, Sums]:
     """β of the point, and the sums that Newton's method needs there."""
     X, problem = members_of(block, point.share)
     if state is None:
@@ -89,10 +90,9 @@ def measure(block: Block, point: Point, own: None, state: Memory | None) -> tupl
     reach = anchor + residual / point.delta
     beta = np.clip(reach, problem.lower, problem.upper)
     loss = residual * np.where(residual > 0, problem.upper, problem.lower)
-    free = np.flatnonzero((reach > problem.lower) & (reach < problem.upper))
+    free = np.flatnonzero(problem.free(reach))
     counts = np.bincount(problem.row_of(free), minlength=len(scores))
-    coef = per_row(problem, beta, len(scores))
-    image, square, line = curved(point, X, coef, counts)
+    image, square, line = curved(point, X, problem.on_rows(beta), counts)
     sums = Sums(
         float(loss.sum()),
         float(problem.linear @ beta),
@@ -106,7 +106,7 @@ def measure(block: Block, point: Point, own: None, state: Memory | None) -> tupl
     return Memory(scores, state.change, anchor), sums
 
 
-def follow(block: Block, point: Point, own: Floats, state: Memory) -> tuple[Memory, Floats]:
+def follow(block: Block, point: NewtonPoint, own: Floats, state: Memory) -> tuple[Memory, Floats]:
     """The change of f along a direction, and Σ along_i clip(β_i) at each of `LENGTHS`.
 
     `own` is Md and the change of b; `point` is where the step begins.
@@ -123,7 +123,7 @@ def follow(block: Block, point: Point, own: Floats, state: Memory) -> tuple[Memo
 
 
 def prove(
-    block: Block, shared: tuple[Point, float, int], own: None, state: Memory
+    block: Block, shared: tuple[NewtonPoint, float, int], own: None, state: Memory
 ) -> tuple[Memory, tuple[Terms, float, Floats, int]]:
     """The share in the certificate, from w and β⁰ alone, in float64.
 
@@ -145,12 +145,12 @@ def prove(
     gradient = problem.on_variables(scores) + problem.linear
     offsets = np.full(problem.n_groups, point.offset)
     terms = problem.terms(beta, gradient, offsets)
-    coef = per_row(problem, beta, len(scores))
+    coef = problem.on_rows(beta)
     image = curved(point, X, coef, np.zeros(len(scores), int), np.float64)[0]
     return state, (terms, float(problem.linear @ beta), image, int(np.count_nonzero(coef)))
 
 
-def draw(block: Block, share: float, start: int) -> Rows:
+def draw(block: Block, share: float, start: int) -> RowSet:
     """About a share of a partition's rows, at random."""
     rng = np.random.default_rng(start)
     return fetch(block, None, (start, np.flatnonzero(rng.random(block.X.shape[0]) < share)))
@@ -161,39 +161,19 @@ def draw(block: Block, share: float, start: int) -> Rows:
 
 def members_of(block: Block, share: Share) -> tuple[Data, DualProblem]:
     """The rows of a block that belong to a problem, and their problem."""
-    members, problem = share(block.y, weights_of(block))
+    members, problem = share(block.y, block.weights_or_ones)
     return block.X[members], problem
-
-
-def per_row(problem: DualProblem, beta: Floats, rows: int) -> Floats:
-    """The coefficient of each row."""
-    if problem.rows is None:
-        return beta
-    return np.bincount(problem.rows, beta, rows).astype(float, copy=False)
 
 
 def masks(problem: DualProblem, beta: Floats) -> list[Mask]:
     """The variables that may repair a sum: the free ones first, then those not 0, then all."""
-    return [(problem.lower < beta) & (beta < problem.upper), beta != 0, np.ones(len(beta), bool)]
+    return [problem.free(beta), beta != 0, np.ones(len(beta), bool)]
 
 
 def rooms_of(problem: DualProblem, beta: Floats) -> Floats:
     """How far the variables of each mask can rise together, and how far they can fall."""
     up, down = problem.upper - beta, beta - problem.lower
     return np.array([[up[some].sum(), down[some].sum()] for some in masks(problem, beta)])
-
-
-def mixing_of(features: Transformer) -> Reals | None:
-    """M; None if φ is v itself."""
-    return features.mixing if isinstance(features, KernelFeatures) else None
-
-
-def values_of(features: Transformer, X: Data, dtype: RealType) -> Reals:
-    """v of some rows; φ itself of a user's transformer."""
-    if isinstance(features, KernelFeatures):
-        return features.basis(X, dtype)
-    Z = features.transform(X)
-    return np.asarray(Z.toarray() if hasattr(Z, "toarray") else Z, dtype)
 
 
 def tiles(X: Data, width: int, numbers: Numbers | None = None) -> list[Numbers]:
@@ -203,12 +183,12 @@ def tiles(X: Data, width: int, numbers: Numbers | None = None) -> list[Numbers]:
     return [every[start : start + step] for start in range(0, len(every), step)]
 
 
-def scores_of(point: Point, X: Data, weights: Floats, dtype: RealType) -> Floats:
+def scores_of(point: NewtonPoint, X: Data, weights: Floats, dtype: RealType) -> Floats:
     """V · weights, in float64."""
     out, line = np.zeros(X.shape[0]), weights.astype(dtype)
 
     def fill(rows: Numbers) -> None:
-        out[rows] = values_of(point.features, X[rows[0] : rows[-1] + 1], dtype) @ line
+        out[rows] = basis_of(point.features, X[rows[0] : rows[-1] + 1], dtype) @ line
 
     if weights.any():
         with one_blas_thread():
@@ -218,7 +198,7 @@ def scores_of(point: Point, X: Data, weights: Floats, dtype: RealType) -> Floats
 
 
 def curved(
-    point: Point, X: Data, coef: Floats, counts: Numbers, dtype: RealType = np.float32
+    point: NewtonPoint, X: Data, coef: Floats, counts: Numbers, dtype: RealType = np.float32
 ) -> tuple[Floats, Floats, Floats]:
     """Vᵀcoef, and of the rows with a count Z_FᵀZ_F and Σ z, each as often as it is counted."""
     width, threads = len(point.weights), point.threads or available_cores()
@@ -231,7 +211,7 @@ def curved(
     def add(some: list[Numbers]) -> None:
         image, square, line = np.zeros(width), np.zeros((columns, columns)), np.zeros(columns)
         for numbers in some:
-            V = values_of(point.features, X[numbers], dtype)
+            V = basis_of(point.features, X[numbers], dtype)
             image += coef[numbers] @ V
             free = counts[numbers]
             if free.any():

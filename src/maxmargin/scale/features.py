@@ -9,17 +9,18 @@ rows that the driver holds, C being raised by as much as the rows are fewer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from maxmargin.features.feature_gram import Transformer
+from maxmargin.features.feature_gram import Transformer, mixing_of
 from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
-from maxmargin.scale.feature_round import LENGTHS, Point, Sums, follow, measure, mixing_of, prove
+from maxmargin.problem.solution import relative_gap
+from maxmargin.scale.feature_round import LENGTHS, NewtonPoint, Sums, follow, measure, prove
 from maxmargin.scale.partitions import Kept
 from maxmargin.scale.round import Opening, open_problem
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem
@@ -43,12 +44,12 @@ class PartitionedFeatures(PartitionedGram):
     features : φ, fitted
     """
 
-    features: Transformer | None = None
+    features: Transformer = field(kw_only=True)
 
     @property
     def mixing(self) -> Reals | None:
         """M; None if φ is v itself."""
-        return None if self.features is None else mixing_of(self.features)
+        return mixing_of(self.features)
 
 
 class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
@@ -110,12 +111,11 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.lost = self.matrix.lost = lost
         self.coef, self.offset = self._sure
 
-    def _point(self, move: float = 0.0, settle: float = 0.0) -> Point:
+    def _point(self, move: float = 0.0, settle: float = 0.0) -> NewtonPoint:
         mixing, gram = self.matrix.mixing, self.matrix
-        assert gram.features is not None
         weights = self.coef if mixing is None else mixing @ self.coef
         threads = self.partitions.threads or gram.threads
-        return Point(
+        return NewtonPoint(
             self.problem.share,
             gram.features,
             weights,
@@ -137,7 +137,7 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         """P − D + b (Σβ − d), relative: D of a feasible β nearby, to first order; ≥ 0."""
         image = self.at.image
         dual = -self.at.slope - 0.5 * float(image @ image) - self.excess * self.offset
-        return (self.primal - dual) / max(abs(self.primal), abs(dual), 1e-300)
+        return relative_gap(self.primal, dual)
 
     @property
     def is_settled(self) -> bool:
@@ -245,6 +245,7 @@ class PartitionedNewton(Solver):
 
     criterion: Criterion = Criterion.GAP
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedFeatures)
+    resume: ClassVar[str] = "fit again"
 
     def check(self, problem: PartitionedProblem, matrix: PartitionedFeatures) -> None:
         self.check_family(problem, matrix)
@@ -256,10 +257,6 @@ class PartitionedNewton(Solver):
         state.delta = NEAR / self.length
         state.measure()
         return state
-
-    def advice(self, ending: Ending, milder: str = "lower C") -> str:
-        interrupted = ending.status is Status.INTERRUPTED
-        return "fit again" if interrupted else super().advice(ending, milder)
 
     def most_steps(self, problem: PartitionedProblem) -> float:
         return MOST_STEPS

@@ -35,6 +35,11 @@ class Block(NamedTuple):
     weights: Floats | None = None
     columns: tuple[str, ...] | None = None
 
+    @property
+    def weights_or_ones(self) -> Floats:
+        """The weight of each row."""
+        return np.ones(self.X.shape[0]) if self.weights is None else self.weights
+
 
 Given: TypeAlias = Any  # an argument of a function: shared by all partitions, or one's own
 Kept: TypeAlias = Any  # a state that stays where its rows are, or what stands for it

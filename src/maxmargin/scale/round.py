@@ -21,7 +21,7 @@ from maxmargin.kernels import Kernel
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Block
-from maxmargin.scale.rows import Rows
+from maxmargin.scale.rows import RowSet
 
 # The rows of some labels and weights that belong to a problem, and the problem of these rows:
 # of c variables for each row, those of the first copy of all rows first.
@@ -80,18 +80,13 @@ class Report(NamedTuple):
 
     terms: Terms
     violators: int
-    rows: Rows
+    rows: RowSet
     evaluations: int
-
-
-def weights_of(block: Block) -> Floats:
-    """The sample weights of a block, 1 if it has none."""
-    return np.ones(block.X.shape[0]) if block.weights is None else block.weights
 
 
 def advance(block: Block, change: Change, own: Own, state: Floats | None) -> tuple[Floats, Report]:
     """One round of one partition; the state is f of the rows that belong to the problem."""
-    members, problem = change.share(block.y, weights_of(block))
+    members, problem = change.share(block.y, block.weights_or_ones)
     X = block.X[members]
     numbers = np.arange(block.X.shape[0])[members]
     f = np.zeros(len(numbers))
@@ -161,11 +156,11 @@ def sampled(
     return picked
 
 
-def fetch(block: Block, nothing: None, own: tuple[int, Numbers]) -> Rows:
+def fetch(block: Block, nothing: None, own: tuple[int, Numbers]) -> RowSet:
     """Rows of a partition by their numbers: that of its first row, and theirs counted from it."""
     start, some = own
     y, weights = (None if v is None else v[some] for v in (block.y, block.weights))
-    return Rows(start + some, block.X[some], y, weights)
+    return RowSet(start + some, block.X[some], y, weights)
 
 
 class Opening(NamedTuple):
@@ -174,7 +169,7 @@ class Opening(NamedTuple):
     rows: int
     variables: int
     sums: Floats
-    start: Rows
+    start: RowSet
     beta: Floats
 
 
@@ -184,7 +179,7 @@ def open_problem(block: Block, share: Share, start: int) -> Opening:
     A machine whose sums are not 0 (the one-class machine, ν-SVR) begins with as few rows as can
     have them, each at its bound: rows at random.
     """
-    members, problem = share(block.y, weights_of(block))
+    members, problem = share(block.y, block.weights_or_ones)
     numbers = np.arange(block.X.shape[0])[members]
     beta = np.zeros(problem.size)
     if problem.sums.any():

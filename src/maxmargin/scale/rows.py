@@ -12,8 +12,8 @@ from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows with what belongs to them.
+class RowSet:
+    """Some of all rows, with what belongs to them.
 
     Attributes
     ----------
@@ -31,10 +31,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, some: Numbers) -> Rows:
+    def take(self, some: Numbers) -> RowSet:
         """Some of the rows, in this order."""
         y, weights = (None if each is None else each[some] for each in (self.y, self.weights))
-        return Rows(self.numbers[some], self.X[some], y, weights)
+        return RowSet(self.numbers[some], self.X[some], y, weights)
 
     @property
     def weights_or_ones(self) -> Floats:
@@ -47,7 +47,7 @@ class Rows:
         return bytes_of(self.X) + self.numbers.nbytes
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
+    def joined(cls, parts: Sequence[RowSet]) -> RowSet:
         """All rows, sorted by their numbers."""
         numbers = np.concatenate([part.numbers for part in parts])
         X = [part.X for part in parts]

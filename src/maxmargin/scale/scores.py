@@ -9,7 +9,6 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.scale.partitions import Block, Partitions, Result
-from maxmargin.scale.round import weights_of
 
 Predict = Callable[[Data], Labels]
 
@@ -20,7 +19,7 @@ def accuracy(data: Partitions, predict: Predict) -> Result:
 
 
 def _right(predict: Predict, block: Block) -> tuple[float, float]:
-    weights = weights_of(block)
+    weights = block.weights_or_ones
     right = predict(block.X) == block.y if len(weights) else np.zeros(0)
     return float(weights @ right), float(weights.sum())
 
@@ -36,7 +35,7 @@ def r2(data: Partitions, predict: Predict) -> Result:
 
 
 def _squares(predict: Predict, block: Block) -> tuple[float, float, float, float]:
-    weights = weights_of(block)
+    weights = block.weights_or_ones
     if not weights.any() or block.y is None:
         return 0.0, 0.0, 0.0, 0.0
     y = block.y.astype(float)

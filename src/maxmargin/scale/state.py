@@ -21,7 +21,7 @@ from maxmargin.problem import DualProblem, Solution, Values
 from maxmargin.problem.dual import Terms
 from maxmargin.scale.partitions import Kept, Partitions
 from maxmargin.scale.round import Change, Own, Report, Share, advance, open_problem
-from maxmargin.scale.rows import Rows, bytes_of
+from maxmargin.scale.rows import RowSet, bytes_of
 from maxmargin.scale.survey import Survey
 from maxmargin.solvers.dual.state import nothing_of
 from maxmargin.solvers.state import Found, State
@@ -71,7 +71,7 @@ class PartitionedGram:
 
     @property
     def budget(self) -> int:
-        """Bytes."""
+        """Bytes that the driver may take beside the support vectors."""
         if self.cache_size is None:
             return available_memory() // 4
         return int(self.cache_size * 2**20)
@@ -90,7 +90,7 @@ class PartitionedGram:
 class Held(NamedTuple):
     """Rows that the driver holds, their variables, and the problem of these."""
 
-    rows: Rows
+    rows: RowSet
     problem: DualProblem
     beta: Floats  # (copies, rows)
     told: Floats  # the coefficient of each row that partitions know of
@@ -118,7 +118,7 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         self,
         problem: PartitionedProblem,
         gram: PartitionedGram,
-        start: tuple[Rows, Floats] | None,
+        start: tuple[RowSet, Floats] | None,
         tol: float,
         violators: int,
     ) -> None:
@@ -136,7 +136,7 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         if self.lost is not None:
             raise self.lost
 
-    def _open(self, start: tuple[Rows, Floats] | None) -> None:
+    def _open(self, start: tuple[RowSet, Floats] | None) -> None:
         """The sums of the whole problem, and the first rows held."""
         openings = self.partitions.map(
             open_problem, self.problem.share, self.survey.starts.tolist()
@@ -144,14 +144,14 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         there = [each for each in openings if each.rows]
         self.sums = np.sum([each.sums for each in there], axis=0)
         self.size = sum(each.variables for each in there)
-        rows = Rows.joined([each.start for each in there])
+        rows = RowSet.joined([each.start for each in there])
         order = np.concatenate([each.start.numbers for each in there]).argsort()
         beta = np.hstack([each.beta for each in there])[:, order]
         if start is not None and len(start[0]):
             rows, beta = start
         self.hold(rows, beta, np.zeros(len(rows)))
 
-    def hold(self, rows: Rows, beta: Floats, told: Floats) -> None:
+    def hold(self, rows: RowSet, beta: Floats, told: Floats) -> None:
         """Hold these rows and no others, with β of their variables, made feasible."""
         members, problem = self.problem.share(rows.y, rows.weights_or_ones)
         if not isinstance(members, slice):  # the share has an order of its own
@@ -239,7 +239,7 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
 
     def _join(self, reports: list[Report]) -> None:
         self.terms = Terms.joined([report.terms for report in reports])
-        self.offered = Rows.joined([report.rows for report in reports])
+        self.offered = RowSet.joined([report.rows for report in reports])
         counts = np.array([report.violators for report in reports])
         self.violators = int(counts.sum())
         # A partition that has had violators is asked for as large a share of the next ones.
@@ -278,7 +278,7 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         slack[beta.any(axis=0)] = -1.0
         count = np.count_nonzero(slack < 0) + self.quota
         kept = slack.argsort(kind="stable")[:count]
-        both = Rows.joined([rows.take(kept), self.offered])
+        both = RowSet.joined([rows.take(kept), self.offered])
         numbers: Numbers = np.concatenate([rows.numbers[kept], self.offered.numbers])
         order = numbers.argsort()
         more = len(self.offered)

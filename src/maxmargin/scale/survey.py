@@ -65,7 +65,7 @@ class Survey:
 
     @property
     def rows(self) -> int:
-        """Of all partitions."""
+        """Number of rows of all partitions."""
         return int(self.lengths.sum())
 
     @property
@@ -134,15 +134,14 @@ def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats]:
 
 def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     classes, labelled = wanted
-    X, weights = block.X, block.weights
+    X, each = block.X, block.weights_or_ones
     y = block.y if labelled else None
     empty, (rows, columns) = np.zeros(0), X.shape
     if not rows:
         nothing = (0, 0.0, 0.0, 0.0, empty, empty)
         return Summary(0, columns, None, "", False, "", *nothing)
     check_finite(block._replace(y=y), name)
-    each = np.ones(X.shape[0]) if weights is None else weights
-    mean, variance = moments(X, weights) if each.any() else (0.0, 0.0)
+    mean, variance = moments(X, block.weights) if each.any() else (0.0, 0.0)
     kind = "" if y is None else kind_of(y[0])
     if y is not None:
         check_classes(y, name) if classes else check_numbers(y, name)

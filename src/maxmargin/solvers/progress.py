@@ -52,13 +52,13 @@ class Criterion(Enum):
         return values.violation if self is Criterion.KKT else values.relative_gap
 
     def named(self, values: Values) -> str:
-        """What is that far, in words."""
+        """Which of its measures is the largest, in words."""
         parts = self._parts(values)
         return max(parts, key=parts.__getitem__)
 
     @cached_property
     def words(self) -> str:
-        """All that it bounds."""
+        """Its measures, in words."""
         return " and ".join(self._parts(Values(0.0, 0.0, 0.0, np.zeros(0))))
 
     def _parts(self, values: Values) -> dict[str, float]:

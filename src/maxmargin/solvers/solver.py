@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
-from maxmargin.problem import DualProblem, Ending, Solution
+from maxmargin.problem import DualProblem, Ending, Solution, Status
 from maxmargin.solvers.driver import Run
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.progress import Criterion, Observer
@@ -100,6 +100,8 @@ class Solver(ABC):
     # Outer iterations without progress after which it continues in float64, or ends: fewer end
     # solves that would still converge, more waste as many iterations.
     patience: ClassVar[float] = 5
+    # What to do after Ctrl-C, if not what `Status.advice` says.
+    resume: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
         """`help` of a solver shows its algorithm too, which is the docstring of its file."""
@@ -156,7 +158,8 @@ class Solver(ABC):
 
     def advice(self, ending: Ending, milder: str = "lower C") -> str:
         """What to do about an ending that is not convergence; `milder` as in `Status.advice`."""
-        return ending.status.advice(milder)
+        interrupted = ending.status is Status.INTERRUPTED
+        return self.resume if interrupted and self.resume else ending.status.advice(milder)
 
     def check(self, problem: Any, gram: Any) -> None:
         """Raise if this solver cannot take the problem, naming one that can."""

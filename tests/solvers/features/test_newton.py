@@ -10,7 +10,6 @@ import naive
 from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.formulations import c_svc, epsilon_svr
 from maxmargin.gram import DataMatrix
-from maxmargin.kernels import Linear
 from maxmargin.losses import EpsilonInsensitive, Hinge
 from maxmargin.problem import LinearProblem, Status
 from maxmargin.solvers import FeatureNewton, LinearInteriorPoint
@@ -58,7 +57,7 @@ def test_the_optimum_of_many_rows_is_that_of_the_linear_machine(name, budget, mo
     monkeypatch.setattr("maxmargin.features.feature_gram.TILE_ENTRIES", 1000)
     problem, linear = MACHINES[name]
     best = LinearInteriorPoint(tol=1e-9).solve(linear, DataMatrix(Z)).values.primal
-    gram = FeatureGram(Linear(), X, Squares(), cache_size=BUDGETS[budget])
+    gram = FeatureGram(X, Squares(), cache_size=BUDGETS[budget])
     assert (gram.dtype == np.float64) == (budget == "float64")
     assert (gram.resident < gram.n) == (budget == "some")
     solution = FeatureNewton(tol=1e-5).solve(problem, gram)
@@ -75,7 +74,7 @@ def test_the_optimum_of_many_rows_is_that_of_the_linear_machine(name, budget, mo
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_limit_leaves_what_was_learned(name, limit):
     problem, _ = MACHINES[name]
-    gram = FeatureGram(Linear(), X, Squares())
+    gram = FeatureGram(X, Squares())
     solution = FeatureNewton(tol=1e-9, **limit).solve(problem, gram)
     expected = Status.OUT_OF_TIME if "max_time" in limit else Status.OUT_OF_ITERATIONS
     assert solution.status is expected
@@ -87,7 +86,7 @@ def test_a_limit_leaves_what_was_learned(name, limit):
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_warm_start_ends_sooner_at_the_same_place(name):
     problem, _ = MACHINES[name]
-    solver, gram = FeatureNewton(tol=1e-4), FeatureGram(Linear(), X, Squares())
+    solver, gram = FeatureNewton(tol=1e-4), FeatureGram(X, Squares())
     rough = replace(solver, max_iter=6).solve(problem, gram)
     cold = solver.solve(problem, gram)
     warm = solver.solve(problem, gram, start=cold.beta + 1e-3 * (rough.beta - cold.beta))

@@ -43,6 +43,7 @@ from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem import DualProblem
+from maxmargin.problem.solution import relative_gap
 from maxmargin.solvers.line_search import line_minimum
 
 # Each against another value: docs/speed.md, ablation.
@@ -76,8 +77,7 @@ class ProximalNewton:
         self.problem, self.gram = problem, gram
         self.w, self.b = w, b
         self.scores = gram.scores(w)
-        length = problem.upper - problem.lower
-        self.delta = width / (float(length[length > 0].mean()) if length.any() else 1.0)
+        self.delta = width / mean_length(problem)
         self.one = 1.0 if problem.n_groups else 0.0  # the column of b in Ẑ
         self.anchor = np.zeros(problem.size) if anchor is None else anchor
         self.anchor_b = b
@@ -104,13 +104,12 @@ class ProximalNewton:
     def gap(self) -> float:
         """P(w, b) − D(β) + b (Σβ − d), relative: D of a feasible β nearby, to first order; ≥ 0."""
         dual = -float(self.problem.linear @ self.beta) - 0.5 * float(self.image @ self.image)
-        dual -= self.excess * self.b
-        return (self.primal - dual) / max(abs(self.primal), abs(dual), 1e-300)
+        return relative_gap(self.primal, dual - self.excess * self.b)
 
     def step(self) -> None:
         """One step of Newton's method."""
         problem = self.problem
-        free = np.flatnonzero((self.reach > problem.lower) & (self.reach < problem.upper))
+        free = np.flatnonzero(problem.free(self.reach))
         move = -self._solve(problem.row_of(free))
         change = self.gram.scores(move[:-1])
         db = self.one * float(move[-1])
@@ -183,6 +182,12 @@ class ProximalNewton:
             self.step()
 
 
+def mean_length(problem: DualProblem) -> float:
+    """The mean length u − l of the boxes that have one."""
+    length = problem.upper - problem.lower
+    return float(length[length > 0].mean()) if length.any() else 1.0
+
+
 def products(Z: Floats, threads: int) -> list[Floats]:
     """The lower halves of matrices that sum to ZᵀZ, one per thread."""
     syrk = ssyrk if Z.dtype == np.float32 else dsyrk
@@ -198,10 +203,9 @@ def products(Z: Floats, threads: int) -> list[Floats]:
 
 def image(problem: DualProblem, gram: FeatureGram, beta: Floats) -> Floats:
     """Zᵀβ for a vector over the variables."""
-    if problem.rows is not None:
-        beta = np.bincount(problem.rows, beta, gram.n).astype(float, copy=False)
-    rows = np.flatnonzero(beta)
-    return gram.combine(rows, beta[rows])
+    coef = problem.on_rows(beta)
+    rows = np.flatnonzero(coef)
+    return gram.combine(rows, coef[rows])
 
 
 def solved(H: Floats, g: Floats) -> Floats:

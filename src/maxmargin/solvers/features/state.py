@@ -44,11 +44,8 @@ class FeatureState(State[DualProblem, FeatureGram]):
         """With the offset of least P: before convergence the one that β implies can be far off."""
         problem = self.problem
         offsets = np.array([problem.best_offset(self.gradient)] if problem.n_groups else [])
-        return problem.values(self.beta, self.gradient, offsets, self._quadratic())
-
-    def _quadratic(self) -> tuple[float, float]:
-        """½‖w‖² and ½‖Zᵀβ‖²."""
-        return 0.5 * float(self.coef @ self.coef), 0.5 * float(self.image @ self.image)
+        quadratic = 0.5 * float(self.coef @ self.coef), 0.5 * float(self.image @ self.image)
+        return problem.values(self.beta, self.gradient, offsets, quadratic)
 
     def found(self) -> Found:
         return Found(self.beta, self.coef, self.gradient)

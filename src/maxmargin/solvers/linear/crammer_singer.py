@@ -101,7 +101,10 @@ class CrammerSingerDescent(LinearSolver):
     def iterate(self, state: Any) -> Moves:
         problem: CrammerSingerProblem = state.problem
         rows: DataMatrix = state.rows
-        mean, table = self._table(problem, rows)
+        # What a step must know of each row; rows are not centred without offsets.
+        table = np.empty(rows.n, ROW)
+        table["cost"], table["live"] = problem.cost, problem.classes
+        mean, table["shift"], table["square"] = rows.centred(problem.fit_intercept)
         penalty = PENALTY * (float(table["square"].mean()) or 1.0) * problem.fit_intercept
         memory, classes = np.zeros(1, MEMORY), np.zeros(problem.classes, CLASS)
         memory["random"] = np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
@@ -148,17 +151,6 @@ class CrammerSingerDescent(LinearSolver):
             alpha = state.now.beta.copy()
             target = min(target, float(memory["gap"][0]))
             target *= min(max(0.5 * state.aim / state.best.values.relative_gap, 0.1), 0.5)
-
-    def _table(self, problem: CrammerSingerProblem, rows: DataMatrix) -> tuple[Floats, Records]:
-        """The mean row and what a step must know of each row; not centred without offsets."""
-        mean, table = np.zeros(rows.d), np.empty(rows.n, ROW)
-        if problem.fit_intercept:
-            mean = rows.combine(np.ones(rows.n)) / rows.n
-        table["cost"], table["live"] = problem.cost, problem.classes
-        table["shift"] = rows.scores(mean)
-        square = rows.squared_norms() - 2 * table["shift"] + dot(mean, mean)
-        table["square"] = np.maximum(square, 0.0)
-        return mean, table
 
 
 @compiled()
@@ -245,9 +237,8 @@ def sweeps(
         m["drift"] += drift
         if m["gap"] <= target:
             break
-        if (
-            kept == 0 or m["drift"] > 4 * m["violation"]
-        ):  # offsets have moved: rows and classes may matter again
+        # Where offsets have moved, rows and classes may matter again.
+        if kept == 0 or m["drift"] > 4 * m["violation"]:
             m["active"], m["pinned"], m["distant"], m["drift"] = len(order), np.inf, np.inf, 0.0
             for k in range(len(order)):
                 order[k], table[k]["live"] = k, len(classes)

@@ -149,12 +149,7 @@ class DualCoordinateDescent(LinearSolver):
         variables["beta"], variables["y"] = state.beta, problem.y
         variables["lower"], variables["upper"] = problem.bounds
         variables["curvature"] = problem.curvature
-        mean = np.zeros(rows.d)
-        if problem.fit_intercept:
-            mean = rows.combine(np.ones(rows.n)) / rows.n
-        variables["shift"] = rows.scores(mean)
-        square = rows.squared_norms() - 2 * variables["shift"] + dot(mean, mean)
-        variables["square"] = np.maximum(square, 0.0)
+        mean, variables["shift"], variables["square"] = rows.centred(problem.fit_intercept)
         return mean, variables
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.gram import DataMatrix
 from maxmargin.hardware.arrays import Floats
-from maxmargin.problem import Ending, LinearProblem, Status
+from maxmargin.problem import LinearProblem
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.state import SMALL, LinearState
 from maxmargin.solvers.progress import Criterion
@@ -43,6 +43,7 @@ class LinearSolver(Solver):
     criterion: Criterion = Criterion.GAP
     takes: ClassVar[tuple[type, type]] = (LinearProblem, DataMatrix)
     patience: ClassVar[float] = np.inf  # each has a stopping rule of its own
+    resume: ClassVar[str] = "fit again"
 
     def begin(
         self, problem: LinearProblem, matrix: DataMatrix, start: Floats | None
@@ -61,10 +62,6 @@ class LinearSolver(Solver):
         self.check_family(problem, gram)
         if len(problem.y) != gram.n:
             raise ValueError(f"the problem has {len(problem.y)} targets but the data {gram.n} rows")
-
-    def advice(self, ending: Ending, milder: str = "lower C") -> str:
-        interrupted = ending.status is Status.INTERRUPTED
-        return "fit again" if interrupted else super().advice(ending, milder)
 
     def finish(self, state: LinearState) -> None:
         """Solve for the free variables of a small problem, if that lowers its KKT violation."""
