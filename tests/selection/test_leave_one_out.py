@@ -41,6 +41,13 @@ CASES = {
     "linear": (SVC(kernel="linear"), X, Y, None),
     "one against one": (SVC(C=10, gamma=0.5), *IRIS, None),
     "one against the rest": (SVC(C=10, gamma=0.5, multiclass="ovr"), *IRIS, None),
+    "one against one, balanced": (
+        *(SVC(gamma=0.5, class_weight="balanced"), IRIS[0][5:, :2], IRIS[1][5:], None),
+    ),
+    "one against the rest, balanced": (
+        SVC(gamma=0.5, class_weight="balanced", multiclass="ovr"),
+        *(IRIS[0][5:, :2], IRIS[1][5:], np.where(WEIGHTS[:33] > 1, WEIGHTS[:33], 0)),
+    ),
     "ν": (NuSVC(nu=0.4, gamma=0.3), X, Y, None),
     "ν, three classes": (NuSVC(nu=0.2, gamma=0.3), *IRIS, None),
     "numbers": (SVR(C=3, gamma=0.3, epsilon=0.1), *R, None),

@@ -49,21 +49,21 @@ def bounds_of(
 
 
 def support_share(target: Target, full: Sequence[Removal], weights: Floats) -> float:
-    """Rows that are a support vector of any problem, over all."""
+    """Rows that are a support vector of any problem, over all, by weight."""
     used = np.zeros(target.n, bool)
     for split, removal in zip(target.splits, full, strict=True):
         used[split.rows] |= removal.of_row != 0
-    return float(np.count_nonzero(used) / np.count_nonzero(weights))
+    return float(np.average(used, weights=weights))
 
 
 def xi_alpha(removal: Removal, decisions: Floats, weights: Floats) -> float:
-    """The share of rows with 2 α R² + ξ ≥ 1."""
+    """The share of rows with 2 α R² + ξ ≥ 1, by weight."""
     signs = np.sign(-removal.problem.linear)
     slack = np.maximum(0.0, 1 - signs * decisions)
     lowest = float(removal.gram.K.min())
     radius = float(removal.gram.diagonal.max()) - lowest
     risky = 2 * np.abs(removal.of_row) * radius + slack >= 1
-    return float(np.count_nonzero(risky & (removal.of_row != 0)) / np.count_nonzero(weights))
+    return float(np.average(risky & (removal.of_row != 0), weights=weights))
 
 
 def span(target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats) -> float:

@@ -45,7 +45,7 @@ class LeaveOneOut:
     predictions : ndarray of shape (n,), of each row by the machine trained without it
     decisions : ndarray of shape (n, n_problems), its decision values; one column for two classes
         and for numbers, one for each pair of classes (or class) otherwise
-    error : share of wrong predictions; the mean squared error of a regressor
+    error : share of wrong predictions, or the mean squared error of a regressor, by weight
     certificates : one for each row, of the retraining without it
     bounds : by name, what is known without retraining and what it cost, as `Bound`
     retrained : mask of the rows that are support vectors: only they were retrained
@@ -80,7 +80,7 @@ def leave_one_out(
     n_jobs : int, default=None
         Threads; None uses every core.
     sample_weight : array, default=None
-        Multiplies C row by row.
+        Multiplies C row by row, and weights the error and its bounds.
 
     Returns
     -------
@@ -153,6 +153,19 @@ def left_out(
             proofs.setdefault(row, kept.copy())[number] = result.certificate
             if models:
                 models[row] = result.coef, result.offset
+    for number, removal in enumerate(full):
+        beyond = np.setdiff1d(np.flatnonzero(weights > 0), rows_of(target, number))
+        if alike[number] or not len(beyond):
+            continue
+        # Its weights, if balanced, count these rows too, each alike: one problem is that of all.
+        problem = without(machine, target, number, weights, beyond[0])
+        if all(np.array_equal(a, b) for a, b in p_bounds(removal.problem, problem)):
+            continue
+        other = Removal(machine, problem, removal.gram, solver)
+        K = gram.K[np.ix_(beyond, rows_of(target, number))]
+        decisions[beyond, number] = K @ other.model[0] + other.model[1]
+        for row in beyond.tolist():
+            proofs.setdefault(row, kept.copy())[number] = other.certificate
     certificates = [together(kept)] * target.n
     retrained = np.zeros(target.n, bool)
     for row, parts in proofs.items():
