@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
-from sklearn.metrics import log_loss
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -64,6 +64,28 @@ def test_refit_false_only_searches():
     assert machine.best_params_["C"] in SMALL["Cs"]
     with pytest.raises(AttributeError, match="refit=True"):
         machine.predict(X[TEST])
+
+
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+def test_it_scores_by_what_it_was_chosen_by(scoring):
+    machine = SVCCV(**SMALL, scoring=scoring).fit(X[TRAIN], Y[TRAIN])
+    weights = np.random.default_rng(0).uniform(0.1, 3, 250)
+    scorer = get_scorer(scoring or "accuracy")
+    expected = scorer(machine, X[TEST], Y[TEST], sample_weight=weights)
+    assert machine.score(X[TEST], Y[TEST], weights) == pytest.approx(expected)
+    numbers = SVRCV(**SMALL, scoring=scoring and "neg_mean_absolute_error").fit(X[TRAIN], Y[TRAIN])
+    scorer = get_scorer("neg_mean_absolute_error" if scoring else "r2")
+    assert numbers.score(X[TEST], Y[TEST]) == pytest.approx(scorer(numbers, X[TEST], Y[TEST]))
+
+
+def test_a_function_chooses_the_cell_whose_probabilities_are_calibrated():
+    def smallest(table):
+        return int(np.argmin(table["param_C"]))
+
+    machine = SVCCV(**SMALL, refit=smallest).fit(X[TRAIN], Y[TRAIN])
+    assert machine.C_ == 0.1
+    one = SVCCV(Cs=[0.1], gammas=[machine.best_params_["gamma"]]).fit(X[TRAIN], Y[TRAIN])
+    assert machine.predict_proba(X[TEST]) == pytest.approx(one.predict_proba(X[TEST]), abs=1e-3)
 
 
 def wave(n, seed):
