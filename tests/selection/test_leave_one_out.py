@@ -121,6 +121,12 @@ def test_the_bounds_hold(seed, log_C, log_gamma):
     assert all(bound.seconds >= 0 for bound in left.bounds.values())
 
 
+def test_where_every_row_changes_the_problem_there_is_no_bound():
+    """A row that is no support vector may lose its prediction there."""
+    for machine in (NuSVC(nu=0.3), SVC(class_weight="balanced")):
+        assert [*leave_one_out(machine, X, Y).bounds] == ["span"]
+
+
 def test_the_span_is_exact_where_no_support_vector_changes_its_kind():
     rows = np.random.default_rng(0).normal(size=(30, 2))
     y = np.where(np.arange(30) % 2, 1.0, -1.0) + 0.1 * rows[:, 0]

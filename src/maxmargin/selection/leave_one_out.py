@@ -121,9 +121,9 @@ def left_out(
         for problem, split in zip(target.problems(machine, weights), target.splits, strict=True)
     ]
     decisions = whole_decisions(target, gram, full)
-    bounds = bounds_of(target, full, decisions, weights)
     threads = thread_count(n_jobs)
     alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
+    bounds = bounds_of(target, full, decisions, weights, alike=all(alike))
     jobs = [
         (number, batch)
         for number, removal in enumerate(full)
