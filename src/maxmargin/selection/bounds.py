@@ -3,8 +3,8 @@
 support vectors   at most their share: a row that is none keeps its prediction, if b is unique;
                   all rows if it is not
 ξα                the share of rows with 2 α_i R² + ξ_i ≥ 1, R² ≥ k(x, x) − k(x, z) for all rows
-                  (Joachims 2000): a bound for two classes, where a
-                      free support vector makes b unique
+                  (Joachims 2000): a bound for two classes, where a free support vector makes b
+                  unique, with all rows and without each; else b may leap, by more than α and ξ know
 span              the error of f(x_i) − β_i S_i², S_i the distance of φ(x_i) from the span of the
                   free support vectors (Vapnik and Chapelle 2000): exact if no support vector
                   changes its kind, an estimate otherwise

@@ -29,6 +29,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Bound, bounds_of
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
+from maxmargin.selection.staircase import SNAP
 from maxmargin.selection.target import Target, Values, target_of, validated
 
 # Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
@@ -144,6 +145,8 @@ def left_out(
     found = run_threads(work, len(jobs), threads, stop.set)
     if stop.is_set():
         raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
+    if "ξα" in bounds and not b_stays_unique(full[0].problem, found):
+        del bounds["ξα"]
     kept = [removal.certificate for removal in full]
     proofs: dict[int, list[Certificate]] = {}
     models = [full[0].model for _ in range(target.n)] if isinstance(target, Values) else []
@@ -181,6 +184,14 @@ def left_out(
         models=models,
         seconds=perf_counter() - began,
     )
+
+
+def b_stays_unique(problem: DualProblem, found: Sequence[Sequence[Removed]]) -> bool:
+    """Whether every machine without a row has a free support vector, if it has a b at all."""
+    coef = np.array([each.coef for batch in found for each in batch]).reshape(-1, problem.size)
+    width = np.minimum(problem.upper - problem.lower, np.abs(coef).max(initial=0.0))
+    inside = (problem.lower + SNAP * width < coef) & (coef < problem.upper - SNAP * width)
+    return not problem.n_groups or bool(inside.any(axis=1).all())
 
 
 def together(proofs: Sequence[Certificate]) -> Certificate:
