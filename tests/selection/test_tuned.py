@@ -144,6 +144,21 @@ def test_the_folds_of_the_search_are_the_models_of_cv_plus(gamma):
     assert machine.predict_interval(new, coverage=0.8) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("method", ["cv+", "jackknife+"])
+def test_rows_of_no_weight_do_not_widen_intervals(method):
+    x, y = wave(40, 0)
+    there = np.arange(40) % 5 > 0
+    folds = [np.arange(40) % 4 == k for k in range(4)]
+    part = {"Cs": [2.0], "gammas": [0.5], "tol": 1e-7}
+    machine = SVRCV(**part, cv=[(~fold, fold) for fold in folds])
+    machine.fit(x, np.where(there, y, 1e3), sample_weight=there.astype(float))
+    fewer = SVRCV(**part, cv=[(~fold[there], fold[there]) for fold in folds])
+    fewer.fit(x[there], y[there])
+    new, _ = wave(5, 1)
+    found, expected = (m.predict_interval(new, 0.8, method) for m in (machine, fewer))
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
 def test_intervals_take_what_predict_takes():
     x, y = wave(40, 0)
     K, new = RBF(0.5)(x, x), x[:5]

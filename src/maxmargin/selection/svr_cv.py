@@ -161,9 +161,8 @@ class SVRCV(RegressorMixin, TunedMachine):
             raise ValueError(f"method={method!r} is neither 'cv+' nor 'jackknife+'")
         if method == "jackknife+" and self._left_out is None:
             search = self.search_
-            rows, y = search.X, search.target.y
-            left = leave_one_out(best, rows, y, sample_weight=search.weights)
-            self._left_out = FoldModels.left_out(best, rows, left, y)
+            left = leave_one_out(best, search.X, search.target.y, sample_weight=search.weights)
+            self._left_out = FoldModels.left_out(best, left, search)
         models = self._models if method == "cv+" else self._left_out
         assert models is not None
         return models.interval(best, X, coverage)
