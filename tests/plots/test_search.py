@@ -39,6 +39,7 @@ def test_dropped_cells_and_the_path_of_the_search_are_drawn():
 def test_a_kernel_without_gamma_has_one_line_of_cells():
     display = SearchDisplay.from_search(tune(SVC(kernel="linear"), X, Y, Cs=4))
     assert display.scores.shape == (1, 4)
+    assert not display.ax_.yaxis.get_visible()  # it has no meaning, so no ticks of it either
 
 
 def test_errors_along_C_are_drawn():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
@@ -41,6 +41,13 @@ CASES = {
     "linear": (SVC(kernel="linear"), X, Y, None),
     "one against one": (SVC(C=10, gamma=0.5), *IRIS, None),
     "one against the rest": (SVC(C=10, gamma=0.5, multiclass="ovr"), *IRIS, None),
+    "one against one, balanced": (
+        *(SVC(gamma=0.5, class_weight="balanced"), IRIS[0][5:, :2], IRIS[1][5:], None),
+    ),
+    "one against the rest, balanced": (
+        SVC(gamma=0.5, class_weight="balanced", multiclass="ovr"),
+        *(IRIS[0][5:, :2], IRIS[1][5:], np.where(WEIGHTS[:33] > 1, WEIGHTS[:33], 0)),
+    ),
     "ν": (NuSVC(nu=0.4, gamma=0.3), X, Y, None),
     "ν, three classes": (NuSVC(nu=0.2, gamma=0.3), *IRIS, None),
     "numbers": (SVR(C=3, gamma=0.3, epsilon=0.1), *R, None),
@@ -104,14 +111,21 @@ def test_a_row_of_the_tableau_is_the_same_whenever_it_is_made():
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 1000), st.floats(-1, 3), st.floats(-2, 1))
-def test_the_bounds_hold(seed, log_C, log_gamma):
-    X, y = make_classification(30, 4, random_state=seed, flip_y=0.2)
+@given(st.integers(0, 1000), st.floats(-2, 3), st.floats(-2, 1), st.integers(29, 31))
+@example(1, -1.5, 0.0, 31)  # without a row no support vector is free, and b leaps: no ξα
+def test_the_bounds_hold(seed, log_C, log_gamma, n):
+    X, y = make_classification(n, 4, random_state=seed, flip_y=0.2)
     left = leave_one_out(SVC(C=10**log_C, gamma=10**log_gamma), X, y)
     assert left.error <= left.bounds["support vectors"].value + 1e-12
     if "ξα" in left.bounds:
         assert left.error <= left.bounds["ξα"].value + 1e-12
     assert all(bound.seconds >= 0 for bound in left.bounds.values())
+
+
+def test_where_every_row_changes_the_problem_there_is_no_bound():
+    """A row that is no support vector may lose its prediction there."""
+    for machine in (NuSVC(nu=0.3), SVC(class_weight="balanced")):
+        assert [*leave_one_out(machine, X, Y).bounds] == ["span"]
 
 
 def test_the_span_is_exact_where_no_support_vector_changes_its_kind():

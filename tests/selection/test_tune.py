@@ -5,17 +5,18 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
-from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
     StratifiedKFold,
-    cross_val_score,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVR, NuSVC, tune
 from maxmargin.kernels import RBF, Linear
+from maxmargin.selection.grid import Grid
 
 TIGHT = 1e-7  # where decisions near zero could be either
 BINARY = make_classification(70, 4, random_state=0, flip_y=0.2)
@@ -111,39 +112,6 @@ def test_the_results_are_those_of_grid_search():
         assert list(ours.cv_results_[name]) == pytest.approx(list(theirs.cv_results_[name])), name
 
 
-def test_a_scorer_may_read_the_parameters_of_the_cell():
-    def score(machine, X, y):
-        params = machine.get_params()
-        assert (params["C"], params["gamma"]) == (machine.C, machine.gamma)
-        return float(np.mean(machine.predict(X) == y)) - 1e-3 * np.log10(machine.C)
-
-    X, y = BINARY
-    search = tune(SVC(tol=TIGHT), X, y, Cs=[1.0, 10.0], gammas=[0.1, 0.3], cv=3, scoring=score)
-    grid = {"C": [1.0, 10.0], "gamma": [0.1, 0.3]}
-    theirs = GridSearchCV(SVC(tol=TIGHT), grid, cv=3, scoring=score).fit(X, y)
-    mean = search.cv_results_["mean_test_score"]
-    assert mean == pytest.approx(theirs.cv_results_["mean_test_score"])
-
-
-def test_a_scorer_that_asks_for_more_is_told_what_there_is():
-    def score(machine, X, y):
-        return -len(machine.support_)
-
-    with pytest.raises(ValueError, match=r"fold 0 of C=1.*cannot ask for 'support_'"):
-        tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], scoring=score)
-
-
-def test_several_scores_and_those_of_decision_values():
-    X, y = BINARY
-    scoring = {"auc": "roc_auc", "f1": make_scorer(f1_score)}
-    search = tune(SVC(tol=TIGHT), X, y, **GAMMAS, cv=3, scoring=scoring, refit="auc")
-    best = SVC(tol=TIGHT, **search.best_params_)
-    for name, scorer in scoring.items():
-        expected = cross_val_score(best, X, y, cv=3, scoring=scorer)
-        found = [search.cv_results_[f"split{k}_test_{name}"][search.best_index_] for k in range(3)]
-        assert found == pytest.approx(expected)
-
-
 def test_groups_stay_together():
     X, y = BINARY
     groups = np.arange(len(y)) // 7
@@ -214,6 +182,21 @@ BAD = {
     "a score of probabilities": (SVC(), {"scoring": "neg_log_loss"}, "predict_proba"),
     "several scores": (SVC(), {"scoring": ["accuracy", "f1"]}, "refit must name"),
     "an unknown rule": (SVC(), {"early": "sprint"}, "early='sprint' is not one of"),
+    "a fold without weight": (
+        SVC(),
+        {"cv": KFold(2), "sample_weight": np.arange(70) // 35},
+        "fold 0 holds out no row that has a weight",
+    ),
+    "racing by a score that is never a number": (
+        SVC(),
+        {"Cs": 2, "gammas": 2, "scoring": lambda *_: np.nan, "early": "racing"},
+        "'score' is NaN in fold 0 of C=0.01",
+    ),
+    "several scores at once": (
+        SVC(),
+        {"Cs": 2, "gammas": 2, "scoring": lambda *_: {"one": 1, "two": 2}},
+        "a scorer must return a number; for several give a dict of scorers",
+    ),
     "features": (SVC(approximation="rff"), {}, "approximation=None"),
     "no time": (SVC(), {"max_time": 0}, "max_time=0 must be positive"),
 }
@@ -236,8 +219,10 @@ def test_cells_without_a_score_do_not_lose_the_others():
 
 
 def test_other_machines_are_refused():
-    with pytest.raises(TypeError, match="SVC or an SVR"):
+    with pytest.raises(TypeError, match="SVC, SVR or NuSVR, not NuSVC"):
         tune(NuSVC(), *BINARY)
+    with pytest.raises(TypeError, match="a pipeline may end in SVCCV"):
+        tune(make_pipeline(StandardScaler(), SVC()), *BINARY)
 
 
 def test_a_fold_without_a_class_is_named():
@@ -259,13 +244,18 @@ def test_unsorted_and_repeated_values_are_put_in_order():
     assert [cell["C"] for cell in ours.cv_results_["params"]] == [0.1, 0.1, 10, 10]
 
 
-def test_a_failed_cell_does_not_lose_the_others():
+class OneClassError(Exception):
+    """As a library of a user may have it."""
+
+
+@pytest.mark.parametrize("error", [RuntimeError, AssertionError, OneClassError])
+def test_a_failed_cell_does_not_lose_the_others(error):
     X, y = BINARY
 
     def score(machine, X, y):
         predicted = machine.predict(X)
         if np.mean(predicted) in (0.0, 1.0):
-            raise RuntimeError("only one class")
+            raise error("only one class")
         return float(np.mean(predicted == y))
 
     with pytest.warns(Warning, match=r"fits failed.*only one class"):
@@ -280,3 +270,19 @@ def test_if_every_cell_fails_the_error_names_the_first():
 
     with pytest.raises(ValueError, match=r"every cell failed; fold 0 of C=1, gamma=0\.1: no"):
         tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], scoring=score)
+
+
+def test_refine_takes_an_epsilon_of_zero_and_single_values():
+    X, y = NUMBERS
+    coarse = {"Cs": [0.1, 1, 10], "gammas": [0.01, 0.1, 1], "epsilons": [0, 0.1, 0.5], "cv": 3}
+    search = tune(SVR(), X, y, **coarse, refine=True)
+    assert np.unique(search.cv_results_["param_epsilon"].data).size > 3
+    only = tune(SVC(), *BINARY, Cs=[1.0], gammas=[0.1], cv=3, refine=True)
+    assert (len(only.cells), only.notes) == (1, [])
+
+
+def test_a_coarse_grid_goes_on_by_decades():
+    """Not by its own steps, which would soon lead to C = 10¹³."""
+    grid, notes = Grid({"C": np.array([1e-2, 10, 1e4])}).around({"C": 1e4})
+    assert grid.axes["C"] == pytest.approx([1e4, 1e5, 1e6, 1e7])
+    assert notes == ["the best C=1e+04 is the largest tried: the grid goes on to 1e+07"]

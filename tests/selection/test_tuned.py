@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
-from sklearn.metrics import log_loss
+from sklearn.metrics import get_scorer, log_loss
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -66,6 +66,28 @@ def test_refit_false_only_searches():
         machine.predict(X[TEST])
 
 
+@pytest.mark.parametrize("scoring", [None, "roc_auc"])
+def test_it_scores_by_what_it_was_chosen_by(scoring):
+    machine = SVCCV(**SMALL, scoring=scoring).fit(X[TRAIN], Y[TRAIN])
+    weights = np.random.default_rng(0).uniform(0.1, 3, 250)
+    scorer = get_scorer(scoring or "accuracy")
+    expected = scorer(machine, X[TEST], Y[TEST], sample_weight=weights)
+    assert machine.score(X[TEST], Y[TEST], weights) == pytest.approx(expected)
+    numbers = SVRCV(**SMALL, scoring=scoring and "neg_mean_absolute_error").fit(X[TRAIN], Y[TRAIN])
+    scorer = get_scorer("neg_mean_absolute_error" if scoring else "r2")
+    assert numbers.score(X[TEST], Y[TEST]) == pytest.approx(scorer(numbers, X[TEST], Y[TEST]))
+
+
+def test_a_function_chooses_the_cell_whose_probabilities_are_calibrated():
+    def smallest(table):
+        return int(np.argmin(table["param_C"]))
+
+    machine = SVCCV(**SMALL, refit=smallest).fit(X[TRAIN], Y[TRAIN])
+    assert machine.C_ == 0.1
+    one = SVCCV(Cs=[0.1], gammas=[machine.best_params_["gamma"]]).fit(X[TRAIN], Y[TRAIN])
+    assert machine.predict_proba(X[TEST]) == pytest.approx(one.predict_proba(X[TEST]), abs=1e-3)
+
+
 def wave(n, seed):
     rng = np.random.default_rng(seed)
     x = rng.uniform(0, 6, (n, 1))
@@ -120,6 +142,21 @@ def test_the_folds_of_the_search_are_the_models_of_cv_plus(gamma):
     # α(n + 1) = 0.2 · 41 = 8.2, so the 8th smallest and the 33rd
     expected = np.column_stack([lower[7], upper[32]])
     assert machine.predict_interval(new, coverage=0.8) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["cv+", "jackknife+"])
+def test_rows_of_no_weight_do_not_widen_intervals(method):
+    x, y = wave(40, 0)
+    there = np.arange(40) % 5 > 0
+    folds = [np.arange(40) % 4 == k for k in range(4)]
+    part = {"Cs": [2.0], "gammas": [0.5], "tol": 1e-7}
+    machine = SVRCV(**part, cv=[(~fold, fold) for fold in folds])
+    machine.fit(x, np.where(there, y, 1e3), sample_weight=there.astype(float))
+    fewer = SVRCV(**part, cv=[(~fold[there], fold[there]) for fold in folds])
+    fewer.fit(x[there], y[there])
+    new, _ = wave(5, 1)
+    found, expected = (m.predict_interval(new, 0.8, method) for m in (machine, fewer))
+    assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_intervals_take_what_predict_takes():

@@ -145,8 +145,7 @@ class SearchDisplay(Display):
         ax.plot(self.best[:1], best, "o", color="red", markersize=12, label="best", **marks)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="γ", title=self.title)
         if one:
-            ax.set_yticks([])
-            ax.set_ylabel("")
+            ax.yaxis.set_visible(False)
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small")
 
     def _nearest(self, gammas: Floats) -> Floats:

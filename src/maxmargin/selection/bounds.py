@@ -1,9 +1,10 @@
 """What is known of the leave-one-out error without leaving a row out.
 
-support vectors   at most their share: a row that is none keeps its prediction
+support vectors   at most their share: a row that is none keeps its prediction, if b is unique;
+                  all rows if it is not
 ξα                the share of rows with 2 α_i R² + ξ_i ≥ 1, R² ≥ k(x, x) − k(x, z) for all rows
-                  (Joachims 2000): a bound for two classes, where a
-                      free support vector makes b unique
+                  (Joachims 2000): a bound for two classes, where a free support vector makes b
+                  unique, with all rows and without each; else b may leap, by more than α and ξ know
 span              the error of f(x_i) − β_i S_i², S_i the distance of φ(x_i) from the span of the
                   free support vectors (Vapnik and Chapelle 2000): exact if no support vector
                   changes its kind, an estimate otherwise
@@ -30,11 +31,15 @@ class Bound(NamedTuple):
 
 
 def bounds_of(
-    target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats
+    target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats, *, alike: bool
 ) -> dict[str, Bound]:
-    """The bounds that the machine has; `decisions` are those of all rows by the full machine."""
+    """The bounds that the machine has; `decisions` are those of all rows by the full machine.
+
+    Where a row's removal changes more than its own box (not `alike`: ν, balanced weights) there is
+    only an estimate, for even a row that is no support vector may lose its prediction.
+    """
     known: dict[str, Callable[[], float]] = {}
-    if hasattr(target, "classes"):
+    if hasattr(target, "classes") and alike:
         known["support vectors"] = lambda: support_share(target, full, weights)
         only = full[0]
         if len(full) == 1 and only.problem.n_groups < 2 and len(only.free) and only.one_offset:
@@ -49,21 +54,21 @@ def bounds_of(
 
 
 def support_share(target: Target, full: Sequence[Removal], weights: Floats) -> float:
-    """Rows that are a support vector of any problem, over all."""
+    """Rows that are a support vector of any problem, over all, by weight."""
     used = np.zeros(target.n, bool)
     for split, removal in zip(target.splits, full, strict=True):
-        used[split.rows] |= removal.of_row != 0
-    return float(np.count_nonzero(used) / np.count_nonzero(weights))
+        used[split.rows] |= (removal.of_row != 0) | (not removal.one_offset)
+    return float(np.average(used, weights=weights))
 
 
 def xi_alpha(removal: Removal, decisions: Floats, weights: Floats) -> float:
-    """The share of rows with 2 α R² + ξ ≥ 1."""
+    """The share of rows with 2 α R² + ξ ≥ 1, by weight."""
     signs = np.sign(-removal.problem.linear)
     slack = np.maximum(0.0, 1 - signs * decisions)
     lowest = float(removal.gram.K.min())
     radius = float(removal.gram.diagonal.max()) - lowest
     risky = 2 * np.abs(removal.of_row) * radius + slack >= 1
-    return float(np.count_nonzero(risky & (removal.of_row != 0)) / np.count_nonzero(weights))
+    return float(np.average(risky & (removal.of_row != 0), weights=weights))
 
 
 def span(target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats) -> float:

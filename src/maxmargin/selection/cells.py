@@ -23,7 +23,7 @@ class Fitted:
     scores : by name; NaN if it failed
     decisions : of the fold's rows, one column per problem
     coef, offsets : of the decision functions, the former over all rows
-    seconds : of the fit
+    seconds, score_seconds : of the fit, and of its scores
     violation, relative_gap : the worst of its problems
     n_iter : steps of all its problems
     converged : whether all its problems did
@@ -40,6 +40,7 @@ class Fitted:
     n_iter: int
     converged: bool
     error: Exception | None = None
+    score_seconds: float = np.nan
 
     @classmethod
     def failed(cls, names: Iterable[str], error: Exception) -> Fitted:

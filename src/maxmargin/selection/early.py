@@ -71,8 +71,10 @@ def behind(cells: Sequence[Cell], metric: str) -> list[Cell]:
     from scipy.stats import t as student  # slow to import, and seldom used
 
     scores = np.array([[each.scores[metric] for each in cell.folds.values()] for cell in cells])
-    best = scores[np.nanargmax(np.nanmean(scores, axis=1))]
-    lost: Floats = best - scores
+    means = scores.mean(axis=1)  # NaN if a fold failed: such a cell cannot win
+    if np.isnan(means).all():
+        return []
+    lost: Floats = scores[np.nanargmax(means)] - scores
     error = lost.std(axis=1, ddof=1) / np.sqrt(scores.shape[1])
     limit = student.ppf(1 - DOUBT, scores.shape[1] - 1)
     return [

@@ -31,17 +31,8 @@ from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import Scores
 from maxmargin.selection.target import Target, target_of
 
-# What a user's kernel or scorer may raise: the cells it concerns fail, the others go on.
-FAILURES = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
+# A user's kernel or scorer may raise anything: the cells it concerns fail, the others go on.
+FAILURES = Exception
 Key = tuple[float | None, int | None]  # of a matrix: γ, and the fold if γ depends on it
 
 
@@ -258,10 +249,13 @@ class Evaluation:
             decided = self.target.decide(parts.gram, fold.test, coefs)
         for (cell, found), values in zip(done, decided, strict=True):
             decisions = values + found.offsets
+            began = perf_counter()
             try:
                 rows = self.target, self.X, fold.test, decisions, self.weights
                 scores = self.scores.of(cell.machine, *rows)
-                cell.folds[fold.number] = replace(found, scores=scores, decisions=decisions)
+                known = replace(found, scores=scores, decisions=decisions)
+                seconds = perf_counter() - began
+                cell.folds[fold.number] = replace(known, score_seconds=seconds)
             except FAILURES as error:
                 cell.folds[fold.number] = Fitted.failed(self.scores.names, error)
 

@@ -22,6 +22,7 @@ DECADES = (-2.0, 4.0)  # of C: below, every row is at its bound; above, none tha
 AROUND = (-2.0, 2.0)  # decades of γ around the inverse median distance
 SAMPLE = 1000  # rows whose distances are looked at: they are as many as half a million
 FINER = 3  # values put between the best and its neighbours, and beyond an edge
+STEP = 10.0  # ratio of two of those beyond an edge, at most: a coarse grid would leap to 10¹³
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Grid:
             place = int(np.argmin(np.abs(values - best[name])))
             if name in edges:
                 ratio = values[1] / values[0] if edges[name] < 0 else values[-1] / values[-2]
+                ratio = min(ratio, STEP)
                 steps = np.arange(FINER + 1) * edges[name]
                 axes[name] = np.sort(best[name] * ratio**steps)
                 word = "smallest" if edges[name] < 0 else "largest"
@@ -59,7 +61,8 @@ class Grid:
                 axes[name] = values[max(place - 1, 0) : place + 2]
             else:
                 low, high = values[max(place - 1, 0)], values[min(place + 1, len(values) - 1)]
-                axes[name] = np.geomspace(low, high, 2 * FINER + 1)
+                spaced = np.geomspace if low > 0 else np.linspace  # ε may be 0
+                axes[name] = spaced(low, high, 2 * FINER + 1)
                 said.append(f"a finer grid of {name} from {low:.4g} to {high:.4g}")
         return Grid(axes), said
 

@@ -22,7 +22,7 @@ from math import ceil, floor
 import numpy as np
 
 from maxmargin.gram import cross_dot
-from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.gamma import gamma_of
@@ -100,16 +100,20 @@ class FoldModels:
         model = np.repeat(np.arange(len(found)), [len(each) for each in residuals])
         offsets = np.concatenate([each.offsets for each in found])
         machine, residual = search.best_cell.machine, np.concatenate(residuals)
-        models = cls.made(machine, search.X, coef, offsets, residual, model)
+        there = counted(search)[np.concatenate([fold.test for fold in search.folds])]
+        models = cls.made(machine, search.X, coef, offsets, residual[there], model[there])
         return replace(models, scales=scales_of(search, machine._kernel()))
 
     @classmethod
-    def left_out(cls, machine: DualMachine, X: Data, left: LeaveOneOut, y: Floats) -> FoldModels:
+    def left_out(cls, machine: DualMachine, left: LeaveOneOut, search: Search) -> FoldModels:
         """Those of leave-one-out: one for each row."""
         coef = np.vstack([each for each, _ in left.models])
         offsets = np.array([b for _, b in left.models])
-        residuals = np.abs(y - left.predictions)
-        return cls.made(machine, X, coef, offsets, residuals, np.arange(len(y)))
+        residuals, rows = (
+            np.abs(search.target.y - left.predictions),
+            np.flatnonzero(counted(search)),
+        )
+        return cls.made(machine, search.X, coef, offsets, residuals[rows], rows)
 
     @classmethod
     def made(
@@ -142,6 +146,11 @@ class FoldModels:
             for kernel, coef in zip(kernels, parts, strict=True)
         ]
         return interval(np.hstack(values) + self.offsets, self.residuals, self.model, coverage)
+
+
+def counted(search: Search) -> Mask:
+    """The rows whose residuals count: those that have a weight."""
+    return np.ones(search.target.n, bool) if search.weights is None else search.weights > 0
 
 
 def scales_of(search: Search, kernel: Kernel) -> Floats | None:

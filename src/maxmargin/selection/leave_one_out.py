@@ -29,6 +29,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Bound, bounds_of
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
+from maxmargin.selection.staircase import SNAP
 from maxmargin.selection.target import Target, Values, target_of, validated
 
 # Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
@@ -45,7 +46,7 @@ class LeaveOneOut:
     predictions : ndarray of shape (n,), of each row by the machine trained without it
     decisions : ndarray of shape (n, n_problems), its decision values; one column for two classes
         and for numbers, one for each pair of classes (or class) otherwise
-    error : share of wrong predictions; the mean squared error of a regressor
+    error : share of wrong predictions, or the mean squared error of a regressor, by weight
     certificates : one for each row, of the retraining without it
     bounds : by name, what is known without retraining and what it cost, as `Bound`
     retrained : mask of the rows that are support vectors: only they were retrained
@@ -80,7 +81,7 @@ def leave_one_out(
     n_jobs : int, default=None
         Threads; None uses every core.
     sample_weight : array, default=None
-        Multiplies C row by row.
+        Multiplies C row by row, and weights the error and its bounds.
 
     Returns
     -------
@@ -121,9 +122,9 @@ def left_out(
         for problem, split in zip(target.problems(machine, weights), target.splits, strict=True)
     ]
     decisions = whole_decisions(target, gram, full)
-    bounds = bounds_of(target, full, decisions, weights)
     threads = thread_count(n_jobs)
     alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
+    bounds = bounds_of(target, full, decisions, weights, alike=all(alike))
     jobs = [
         (number, batch)
         for number, removal in enumerate(full)
@@ -144,6 +145,8 @@ def left_out(
     found = run_threads(work, len(jobs), threads, stop.set)
     if stop.is_set():
         raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
+    if "ξα" in bounds and not b_stays_unique(full[0].problem, found):
+        del bounds["ξα"]
     kept = [removal.certificate for removal in full]
     proofs: dict[int, list[Certificate]] = {}
     models = [full[0].model for _ in range(target.n)] if isinstance(target, Values) else []
@@ -153,6 +156,19 @@ def left_out(
             proofs.setdefault(row, kept.copy())[number] = result.certificate
             if models:
                 models[row] = result.coef, result.offset
+    for number, removal in enumerate(full):
+        beyond = np.setdiff1d(np.flatnonzero(weights > 0), rows_of(target, number))
+        if alike[number] or not len(beyond):
+            continue
+        # Its weights, if balanced, count these rows too, each alike: one problem is that of all.
+        problem = without(machine, target, number, weights, beyond[0])
+        if all(np.array_equal(a, b) for a, b in p_bounds(removal.problem, problem)):
+            continue
+        other = Removal(machine, problem, removal.gram, solver)
+        K = gram.K[np.ix_(beyond, rows_of(target, number))]
+        decisions[beyond, number] = K @ other.model[0] + other.model[1]
+        for row in beyond.tolist():
+            proofs.setdefault(row, kept.copy())[number] = other.certificate
     certificates = [together(kept)] * target.n
     retrained = np.zeros(target.n, bool)
     for row, parts in proofs.items():
@@ -168,6 +184,14 @@ def left_out(
         models=models,
         seconds=perf_counter() - began,
     )
+
+
+def b_stays_unique(problem: DualProblem, found: Sequence[Sequence[Removed]]) -> bool:
+    """Whether every machine without a row has a free support vector, if it has a b at all."""
+    coef = np.array([each.coef for batch in found for each in batch]).reshape(-1, problem.size)
+    width = np.minimum(problem.upper - problem.lower, np.abs(coef).max(initial=0.0))
+    inside = (problem.lower + SNAP * width < coef) & (coef < problem.upper - SNAP * width)
+    return not problem.n_groups or bool(inside.any(axis=1).all())
 
 
 def together(proofs: Sequence[Certificate]) -> Certificate:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.dual_machine import DualMachine
@@ -66,7 +66,7 @@ def c_path(
 
     Parameters
     ----------
-    machine : SVC or SVR; it is cloned
+    machine : SVC, SVR or NuSVR; it is cloned
     X, y : rows and targets
     Cs : int or array, default=10
         How many values from 10⁻² to 10⁴, or the values.
@@ -77,7 +77,7 @@ def c_path(
     n_jobs : int, default=None
         Threads; None uses every core.
     sample_weight : array, default=None
-        Multiplies C row by row.
+        Multiplies C row by row, and weights the errors.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def cv_error(
     weights: Floats | None,
 ) -> Floats:
     """The cross-validated error at each C."""
-    numbers = "epsilon" in machine.get_params()
+    numbers = is_regressor(machine)
     scoring = "neg_mean_squared_error" if numbers else None
     options = {"cv": cv, "scoring": scoring, "n_jobs": n_jobs, "sample_weight": weights}
     search = tune(machine, X, y, Cs=Cs, gammas=None, refit=False, **options)

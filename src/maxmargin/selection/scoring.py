@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -80,6 +82,8 @@ class Scores:
 
     def __init__(self, machine: DualMachine, scoring: Scoring) -> None:
         self.scorers = scorers_of(machine, scoring)
+        # Asked here, for threads do not see scikit-learn's configuration.
+        self._weighted = {name for name, scorer in self.scorers.items() if wants_weights(scorer)}
 
     @property
     def names(self) -> list[str]:
@@ -100,7 +104,7 @@ class Scores:
         decisions: Floats,
         weights: Floats | None,
     ) -> dict[str, float]:
-        """A machine's scores of held-out rows; weighted by scorers that request weights."""
+        """A machine's scores of held-out rows; weighted by scorers that take weights."""
         predictions = target.predictions(decisions)
         scores = {}
         for name, scorer in self.scorers.items():
@@ -109,9 +113,16 @@ class Scores:
                 scores[name] = target.score(rows, predictions, own)
                 continue
             known = decided(machine, target, predictions, target.values(machine, decisions))
-            weighted = weights is not None and wants_weights(scorer)
-            options = {"sample_weight": weights[rows]} if weighted and weights is not None else {}
-            scores[name] = float(scorer(known, X[rows], target.y[rows], **options))
+            options = {}
+            if weights is not None and name in self._weighted:
+                options["sample_weight"] = weights[rows]
+            value = scorer(known, X[rows], target.y[rows], **options)
+            if isinstance(value, Mapping):
+                raise TypeError(
+                    "a scorer must return a number; for several give a dict of scorers, as in "
+                    "scoring={'first': ..., 'second': ...}"
+                )
+            scores[name] = float(value)
         return scores
 
 
@@ -124,9 +135,13 @@ def decided(machine: DualMachine, target: Target, predictions: Labels, values: F
 
 
 def wants_weights(scorer: Any) -> bool:
-    """Whether a scorer requests sample weights, by scikit-learn's metadata routing."""
-    asked = get_routing_for_object(scorer).consumes("score", {"sample_weight"})
-    return "sample_weight" in asked
+    """Whether a scorer takes sample weights; by its request, if scikit-learn routes metadata."""
+    if scorer is None:
+        return True
+    if get_config()["enable_metadata_routing"]:
+        asked = get_routing_for_object(scorer).consumes("score", {"sample_weight"})
+        return "sample_weight" in asked
+    return "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters
 
 
 def scorers_of(machine: DualMachine, scoring: Scoring) -> dict[str, Any]:

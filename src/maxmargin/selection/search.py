@@ -121,9 +121,11 @@ def simplest(cells: list[Cell], best: int, metric: str) -> int:
 def results(cells: list[Cell], names: list[str]) -> dict[str, Any]:
     """`cv_results_` as scikit-learn has it, and what the certificates say."""
     table: dict[str, Any] = {}
-    seconds = np.array([times(cell) for cell in cells])
-    with np.errstate(invalid="ignore"):
-        table["mean_fit_time"], table["std_fit_time"] = seconds.mean(axis=1), seconds.std(axis=1)
+    for name, of in (("fit", "seconds"), ("score", "score_seconds")):
+        seconds = np.array([times(cell, of) for cell in cells])
+        with np.errstate(invalid="ignore"):
+            mean, spread = seconds.mean(axis=1), seconds.std(axis=1)
+        table[f"mean_{name}_time"], table[f"std_{name}_time"] = mean, spread
     for name in cells[0].params:
         values = np.array([cell.params[name] for cell in cells])
         table[f"param_{name}"] = np.ma.MaskedArray(values, mask=np.zeros(len(cells), bool))
@@ -146,11 +148,11 @@ def results(cells: list[Cell], names: list[str]) -> dict[str, Any]:
     return table
 
 
-def times(cell: Cell) -> Floats:
-    """Seconds of the fit without each fold."""
+def times(cell: Cell, name: str) -> Floats:
+    """Seconds of the fit without each fold, or of its scores."""
     found = np.full(cell.n_folds, np.nan)
     for k, each in cell.folds.items():
-        found[k] = each.seconds
+        found[k] = getattr(each, name)
     return found
 
 

@@ -17,6 +17,7 @@ from maxmargin.machines.validation import checked_weights
 from maxmargin.selection.calibration import CALIBRATIONS, calibrated
 from maxmargin.selection.grid import Range
 from maxmargin.selection.scoring import Scoring
+from maxmargin.selection.tune import Refit
 from maxmargin.selection.tuned_machine import TunedMachine
 from maxmargin.solvers import Solver
 
@@ -36,8 +37,9 @@ class SVCCV(ClassifierMixin, TunedMachine):
     Parameters
     ----------
     Cs, gammas, cv, scoring, n_jobs, refine, early, max_time, verbose : see `tune`
-    refit : bool or str, default=True
-        False only searches. Of several scores, the name of the one that counts.
+    refit : bool, str or callable, default=True
+        False only searches. Of several scores, the name of the one that counts. A function of
+        `cv_results_` returns the number of the cell that is taken as the best.
     calibration : "sigmoid", "isotonic", "temperature" or None, default="sigmoid"
         How decision values become probabilities.
     kernel, degree, gamma, coef0, tol, cache_size, class_weight, decision_function_shape,
@@ -81,7 +83,7 @@ class SVCCV(ClassifierMixin, TunedMachine):
         cv: Any = 5,
         scoring: Scoring = None,
         n_jobs: int | None = None,
-        refit: bool | str = True,
+        refit: Refit = True,
         refine: bool = False,
         early: Literal["racing", "halving"] | None = None,
         max_time: float | None = None,
@@ -161,6 +163,10 @@ class SVCCV(ClassifierMixin, TunedMachine):
                 target.scheme,
             )
         return self
+
+    def score(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The score by which the search chose, on other rows: accuracy if `scoring` is None."""
+        return self._scored(super().score, X, y, sample_weight)
 
     def decision_function(self, X: Data) -> Floats:
         """Decision values of the refitted machine, as `SVC.decision_function`."""

@@ -17,6 +17,7 @@ from maxmargin.selection.grid import Range
 from maxmargin.selection.intervals import FoldModels
 from maxmargin.selection.leave_one_out import leave_one_out
 from maxmargin.selection.scoring import Scoring
+from maxmargin.selection.tune import Refit
 from maxmargin.selection.tuned_machine import TunedMachine
 from maxmargin.solvers import Solver
 
@@ -27,8 +28,9 @@ class SVRCV(RegressorMixin, TunedMachine):
     Parameters
     ----------
     Cs, gammas, epsilons, cv, scoring, n_jobs, refine, early, max_time, verbose : see `tune`
-    refit : bool or str, default=True
-        False only searches. Of several scores, the name of the one that counts.
+    refit : bool, str or callable, default=True
+        False only searches. Of several scores, the name of the one that counts. A function of
+        `cv_results_` returns the number of the cell that is taken as the best.
     kernel, degree, gamma, coef0, tol, epsilon, cache_size, solver, fit_intercept : see `SVR`; γ is
         `gamma` only if gammas=None, ε is `epsilon` only if epsilons=None
 
@@ -69,7 +71,7 @@ class SVRCV(RegressorMixin, TunedMachine):
         cv: Any = 5,
         scoring: Scoring = None,
         n_jobs: int | None = None,
-        refit: bool | str = True,
+        refit: Refit = True,
         refine: bool = False,
         early: Literal["racing", "halving"] | None = None,
         max_time: float | None = None,
@@ -132,6 +134,10 @@ class SVRCV(RegressorMixin, TunedMachine):
         self._models, self._left_out = FoldModels.of(search), None
         return self
 
+    def score(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The score by which the search chose, on other rows: R² if `scoring` is None."""
+        return self._scored(super().score, X, y, sample_weight)
+
     def predict_interval(
         self, X: Data, coverage: float = 0.9, method: Literal["cv+", "jackknife+"] = "cv+"
     ) -> Floats:
@@ -155,9 +161,8 @@ class SVRCV(RegressorMixin, TunedMachine):
             raise ValueError(f"method={method!r} is neither 'cv+' nor 'jackknife+'")
         if method == "jackknife+" and self._left_out is None:
             search = self.search_
-            rows, y = search.X, search.target.y
-            left = leave_one_out(best, rows, y, sample_weight=search.weights)
-            self._left_out = FoldModels.left_out(best, rows, left, y)
+            left = leave_one_out(best, search.X, search.target.y, sample_weight=search.weights)
+            self._left_out = FoldModels.left_out(best, left, search)
         models = self._models if method == "cv+" else self._left_out
         assert models is not None
         return models.interval(best, X, coverage)

@@ -84,7 +84,7 @@ class Target(ABC):
 
     @abstractmethod
     def error(self, predictions: Labels, weights: Floats) -> float:
-        """Share of wrong predictions, or the mean squared error; rows of weight 0 do not count."""
+        """Share of wrong predictions, or the mean squared error, by weight."""
 
     def decide(self, gram: Gram, rows: Numbers, coefs: Sequence[Floats]) -> list[Floats]:
         """Decision values of some rows without offsets, for several machines' coefficients.
@@ -167,7 +167,7 @@ class Classes(Target):
         return float(np.average(predictions == self.y[rows], weights=weights))
 
     def error(self, predictions: Labels, weights: Floats) -> float:
-        return float(np.average(predictions != self.y, weights=weights > 0))
+        return float(np.average(predictions != self.y, weights=weights))
 
 
 class Values(Target):
@@ -197,7 +197,7 @@ class Values(Target):
         return float(r2_score(self.y[rows], predictions, sample_weight=weights))
 
     def error(self, predictions: Labels, weights: Floats) -> float:
-        return float(np.average((predictions - self.y) ** 2, weights=weights > 0))
+        return float(np.average((predictions - self.y) ** 2, weights=weights))
 
 
 def target_of(machine: DualMachine, y: ArrayLike) -> Target:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,8 @@ from maxmargin.selection.scoring import OWN, Scores, Scoring
 from maxmargin.selection.search import Search, best_of, shown
 from maxmargin.selection.target import Target, target_of, validated
 
+Refit: TypeAlias = "bool | str | Callable[[dict[str, Any]], int]"
+
 WIDENED = 4  # times at most that a grid goes on beyond its edge
 
 
@@ -39,7 +42,7 @@ def tune(
     cv: Any = 5,
     scoring: Scoring = None,
     n_jobs: int | None = None,
-    refit: bool | str = True,
+    refit: Refit = True,
     refine: bool = False,
     early: str | None = None,
     max_time: float | None = None,
@@ -56,7 +59,7 @@ def tune(
 
     Parameters
     ----------
-    machine : SVC or SVR; it is cloned
+    machine : SVC, SVR or NuSVR; it is cloned
     X, y : rows and targets
     Cs : int or array, default=10
         How many values from 10⁻² to 10⁴, or the values.
@@ -70,8 +73,10 @@ def tune(
         As in `GridSearchCV`; None for the machine's own `score`.
     n_jobs : int, default=None
         Threads; None uses every core.
-    refit : bool or str, default=True
-        Fit the best machine to all rows. Of several scores, the name of the one that counts.
+    refit : bool, str or callable, default=True
+        Fit the best machine to all rows. Of several scores, the name of the one that counts; it is
+        the first if refit=False. As in `GridSearchCV`, a function of `cv_results_` may choose: it
+        returns the number of the cell.
     refine : bool, default=False
         Go on beyond an edge of the grid if the best cell is there, then try a finer grid around it.
     early : None, "racing" or "halving", default=None
@@ -82,7 +87,8 @@ def tune(
     verbose : int, default=0
         1 shows a progress bar.
     sample_weight : array, default=None
-        Multiplies C row by row, and weights the machine's own score and scorers that request it.
+        Multiplies C row by row, and weights the machine's own score and scorers that take
+        weights; if scikit-learn routes metadata, those that request them.
     groups : array, default=None
         For splitters that need them.
     client : distributed.Client, default=None
@@ -128,6 +134,11 @@ def tune(
         search_time_=clock.seconds,
     )
     warn_of_failures(search)
+    if callable(refit):
+        search.best_index_ = chosen(refit, search)
+        if search.best_cell.forgotten:  # its decisions were not the best: once more, in any time
+            again = Evaluation(machine, X, target, weights, scores, Clock(None), bar, n_jobs)
+            recall(search.best_cell, again, folds)
     if refit:
         began = perf_counter()
         best = clone(machine).set_params(**search.best_params_)
@@ -193,6 +204,8 @@ def explore(
         if stage and not edges and not notes[-1].startswith("the best"):
             break  # the finer grid has been tried
         now, said = whole.around(best.params)
+        if not said:
+            break  # one value of everything is as fine as it gets
         notes += said
     return notes
 
@@ -206,7 +219,8 @@ def check_machine(machine: Any, max_time: float | None) -> None:
     """Raise if a search cannot take this machine."""
     if not isinstance(machine, DualMachine) or "C" not in machine.get_params():
         raise TypeError(
-            f"tune takes an SVC or an SVR, not {machine!r}; GridSearchCV takes any estimator"
+            f"tune takes an SVC, SVR or NuSVR, not {machine!r}; GridSearchCV takes any estimator, "
+            "and a pipeline may end in SVCCV or SVRCV"
         )
     machine._validate_params()
     if machine.get_params().get("approximation") is not None:
@@ -218,16 +232,36 @@ def check_machine(machine: Any, max_time: float | None) -> None:
         raise ValueError(f"max_time={max_time!r} must be positive, or None")
 
 
-def metric_of(scores: Scores, refit: bool | str) -> str:
+def metric_of(scores: Scores, refit: Refit) -> str:
     """The name of the score that decides."""
-    if scores.names == [OWN]:
-        return OWN
+    if scores.names == [OWN] or refit is False or callable(refit):
+        return scores.names[0]
     if isinstance(refit, str) and refit in scores.names:
         return refit
     raise ValueError(
         f"with several scores refit must name the one that counts, one of {scores.names}; got "
         f"refit={refit!r}"
     )
+
+
+def chosen(refit: Callable[[dict[str, Any]], int], search: Search) -> int:
+    """The number of the cell that a function chooses, which must be finished."""
+    number, states = refit(search.cv_results_), search.cv_results_["status"]
+    finished = np.flatnonzero(states == "finished")
+    if not np.any(finished == number):
+        raise ValueError(
+            f"refit chose {number!r}, which is not the number of a finished cell: these are "
+            f"{finished.tolist()}"
+        )
+    return int(number)
+
+
+def recall(cell: Cell, evaluation: Evaluation, folds: Sequence[Fold]) -> None:
+    """Find decisions and coefficients again that a cell has forgotten; its scores stay."""
+    again = cell.fresh()
+    evaluation.run([again], folds, str)
+    for number, found in again.folds.items():
+        cell.folds[number] = replace(found, scores=cell.folds[number].scores)
 
 
 def folds_of(
@@ -240,8 +274,8 @@ def folds_of(
         train, test = (rows_of(part, target.n, number) for part in (train, test))
         inside = train if weights is None else train[weights[train] > 0]
         target.check(inside, f"fold {number}")
-        if not len(test):
-            raise ValueError(f"fold {number} holds out no row: use other folds")
+        if not len(test) or (weights is not None and not weights[test].any()):
+            raise ValueError(f"fold {number} holds out no row that has a weight: use other folds")
         folds.append(Fold(number, train, test))
     if not folds:
         raise ValueError(f"cv={cv!r} gives no folds")

@@ -6,6 +6,7 @@ They are named and shaped after scikit-learn's `LogisticRegressionCV`. All the w
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,7 +22,7 @@ from maxmargin.kernels import Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.kernel_machine import KERNEL_NAMES
 from maxmargin.selection.search import Search
-from maxmargin.selection.tune import tune
+from maxmargin.selection.tune import Refit, tune
 from maxmargin.solvers import SOLVERS
 
 # Parameters of the search; all others are the machine's.
@@ -48,7 +49,7 @@ class TunedMachine(BaseEstimator):
         "cv": ["cv_object"],
         "scoring": [str, callable, list, tuple, dict, None],
         "n_jobs": [Integral, None],
-        "refit": ["boolean", str],
+        "refit": ["boolean", str, callable],
         "refine": ["boolean"],
         "early": [StrOptions({"racing", "halving"}), None],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
@@ -65,7 +66,7 @@ class TunedMachine(BaseEstimator):
 
     kernel: str | Kernel | KernelFunction
     n_jobs: int | None
-    refit: bool | str
+    refit: Refit
     best_estimator_: DualMachine
     search_: Search
     n_features_in_: int
@@ -139,6 +140,15 @@ class TunedMachine(BaseEstimator):
         """The certificate of the refitted machine."""
         proof: Certificate = self._fitted().certificate_
         return proof
+
+    def _scored(
+        self, own: Callable[..., float], X: Data, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> float:
+        """The score that decided the search; `own` if it is the machine's own."""
+        check_is_fitted(self)
+        options = {} if sample_weight is None else {"sample_weight": sample_weight}
+        scorer = self.search_.scorer_[self.search_.metric]
+        return own(X, y, **options) if scorer is None else float(scorer(self, X, y, **options))
 
     def predict(self, X: Data) -> Labels:
         """What the refitted machine predicts."""
