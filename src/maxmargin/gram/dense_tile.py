@@ -20,7 +20,9 @@ Precision: a distance is a small difference of large norms, so t carries an erro
 block are taken in the dtype of the panels, sums over blocks in float64.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,6 +37,8 @@ from maxmargin.kernels.form import Form, apply, multiply_by
 BLOCK = 24  # rows of Z whose entries with a panel, t and f(t), are in the first-level cache
 STRIP = 8 * BLOCK  # rows of Z whose entries are mirrored together, in the second-level cache
 CACHE = 1 << 18  # bytes of right rows, or of panels, in the second-level cache
+
+Part: TypeAlias = tuple[int, int, int, int]  # first row, end of the rows, first panel, end
 
 
 def pack(
@@ -117,20 +121,29 @@ def block(
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 
-    m, strips, work = len(out), -(-len(out) // STRIP), _work(panels, rows)
-
-    def part(top: int, bottom: int, start: int, stop: int) -> None:
-        ends = top, bottom, start, stop
+    def part(ends: Part) -> None:
         fill(panels, rows, form.power, factor, half, adds, *ends, *space(panels), out)
 
-    def from_below(start: int, stop: int) -> None:  # the longest rows first
-        part((strips - stop) * STRIP, min((strips - start) * STRIP, m), 0, len(panels))
+    run_parts(part, len(out), len(panels), half, _work(panels, rows), threads)
+    return out
+
+
+def run_parts(
+    run: Callable[[Part], None], m: int, panels: int, half: bool, work: float, threads: int
+) -> None:
+    """Call `run` for parts of m rows and all panels.
+
+    Parts of a half are strips of rows, the longest rows first; others are of the panels.
+    """
+    strips = -(-m // STRIP)
+
+    def from_below(start: int, stop: int) -> None:
+        run(((strips - stop) * STRIP, min((strips - start) * STRIP, m), 0, panels))
 
     if half:
         run_split(from_below, strips, work / 2, threads)
     else:
-        run_split(partial(part, 0, m), len(panels), work, threads)
-    return out
+        run_split(lambda start, stop: run((0, m, start, stop)), panels, work, threads)
 
 
 def dot(panels: Reals, rows: Reals, form: Form, coef: Floats, threads: int = 1) -> Floats:
