@@ -153,3 +153,15 @@ def test_the_shapes_of_other_processors_are_as_right(feature, tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
     assert done.returncode == 0, done.stdout.decode()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [dense_tile.STRIP, 2 * dense_tile.STRIP + 29])
+def test_a_square_in_strips_is_the_block_of_all_its_entries(n, threads):
+    X, form = np.random.default_rng(n).normal(size=(n, 5)).astype(np.float32), form_of(RBF(GAMMA))
+    panels, rows = dense_tile.pack(X, X.dtype), dense_tile.expand(X, form, X.dtype)
+    square, whole = np.full((2, n, n), np.nan, X.dtype)
+    dense_tile.block(panels, rows, form, whole)
+    dense_tile.block(panels, rows, form, square, threads, half=True)
+    lower = np.tri(n, dtype=bool)
+    np.testing.assert_array_equal(square, np.where(lower, whole, whole.T))

@@ -20,7 +20,9 @@ Precision: a distance is a small difference of large norms, so t carries an erro
 block are taken in the dtype of the panels, sums over blocks in float64.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,9 +33,12 @@ from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form, apply, multiply_by
 
-# All three keep data in a cache; docs/speed.md, "Constants", has the times with other values.
+# All keep data in a cache; docs/speed.md, "Constants", has the times with other values.
 BLOCK = 24  # rows of Z whose entries with a panel, t and f(t), are in the first-level cache
+STRIP = 8 * BLOCK  # rows of Z whose entries are mirrored together, in the second-level cache
 CACHE = 1 << 18  # bytes of right rows, or of panels, in the second-level cache
+
+Part: TypeAlias = tuple[int, int, int, int]  # first row, end of the rows, first panel, end
 
 
 def pack(
@@ -116,11 +121,29 @@ def block(
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 
-    def part(start: int, stop: int) -> None:
-        fill(panels, rows, form.power, factor, half, adds, start, stop, *space(panels), out)
+    def part(ends: Part) -> None:
+        fill(panels, rows, form.power, factor, half, adds, *ends, *space(panels), out)
 
-    run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
+    run_parts(part, len(out), len(panels), half, _work(panels, rows), threads)
     return out
+
+
+def run_parts(
+    run: Callable[[Part], None], m: int, panels: int, half: bool, work: float, threads: int
+) -> None:
+    """Call `run` for parts of m rows and all panels.
+
+    Parts of a half are strips of rows, the longest rows first; others are of the panels.
+    """
+    strips = -(-m // STRIP)
+
+    def from_below(start: int, stop: int) -> None:
+        run(((strips - stop) * STRIP, min((strips - start) * STRIP, m), 0, panels))
+
+    if half:
+        run_split(from_below, strips, work / 2, threads)
+    else:
+        run_split(lambda start, stop: run((0, m, start, stop)), panels, work, threads)
 
 
 def dot(panels: Reals, rows: Reals, form: Form, coef: Floats, threads: int = 1) -> Floats:
@@ -213,44 +236,50 @@ def fill(
     factor: Real | None,
     half: bool,
     add: bool | None,
+    top: int,
+    bottom: int,
     start: int,
     stop: int,
     t: Reals,
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop.
+    """out[j, i] = factor f(t) for top ≤ j < bottom and the x_i in the panels start ≤ p < stop.
 
-    If half: for i ≤ j, and out[i, j] = out[j, i] while that is in the cache.
+    If half: for i ≤ j, and out[i, j] = out[j, i], a strip of rows at a time while it is in the
+    cache, so that the mirror image is written in long pieces.
 
     For each block of z as many panels as stay in the second-level cache take turns, so that rows
-    of `out` are written in long pieces.
+    of `out` are written in long pieces, too.
     """
     lanes = panels.shape[2]
     tiles = t.size // (ROWS * lanes)  # BLOCK // ROWS, but a loop that is not unrolled: less code
-    m, n = out.shape
+    n = out.shape[1]
     step = 1 + CACHE // (panels.shape[1] * lanes * panels.itemsize)
-    for first in range(start, stop, step):
-        for j in range(first * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
-            last = first + step if first + step < stop else stop
-            if half and (j + BLOCK - 1) // lanes < last:
-                last = (j + BLOCK - 1) // lanes + 1
-            for p in range(first, last):
-                for r in range(tiles):
-                    multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
-                apply(power, t, y)
-                multiply_by(factor, y)
-                i = p * lanes
-                if add is not None:
-                    add_entries(out, j, i, lanes, y)
-                for r in range(BLOCK if j + BLOCK < m else m - j):
-                    end = j + r + 1 if half else n
-                    if i + lanes <= end:
-                        put(y, r * lanes, out, j + r, i)
-                    else:
-                        put_some(y, r * lanes, out, j + r, i, end - i)
+    for strip in range(top, bottom, STRIP):
+        end_of_strip = min(strip + STRIP, bottom)
+        for first in range(start, stop, step):
+            for j in range(strip, end_of_strip, BLOCK):
+                last = min(first + step, stop)
+                if half:
+                    last = min(last, (j + BLOCK - 1) // lanes + 1)
+                for p in range(first, last):
+                    for r in range(tiles):
+                        multiply(rows, j // ROWS + r, panels, p, t, r * ROWS * lanes)
+                    apply(power, t, y)
+                    multiply_by(factor, y)
+                    i = p * lanes
+                    if add is not None:
+                        add_entries(out, j, i, lanes, y)
+                    for r in range(min(BLOCK, end_of_strip - j)):
+                        end = j + r + 1 if half else n
+                        if i + lanes <= end:
+                            put(y, r * lanes, out, j + r, i)
+                        else:
+                            put_some(y, r * lanes, out, j + r, i, end - i)
             if half:
-                mirror_rows(out, j, min(j + BLOCK, m), first * lanes, min(last * lanes, n))
+                right = min((first + step) * lanes, n)
+                mirror_rows(out, strip, end_of_strip, first * lanes, right)
 
 
 @inner()

@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.gram.dense_tile import BLOCK, add_entries, put_some, space
+from maxmargin.gram.dense_tile import (
+    BLOCK,
+    CACHE,
+    STRIP,
+    Part,
+    add_entries,
+    put_some,
+    run_parts,
+    space,
+)
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.simd import LANES, WIDE, gather, put
@@ -117,10 +126,10 @@ def block(
     """
     factor, adds = form.factor_in(panels.dtype), add or None
 
-    def part(start: int, stop: int) -> None:
-        fill(panels, *rows, form.power, factor, half, adds, start, stop, *space(panels), out)
+    def part(ends: Part) -> None:
+        fill(panels, *rows, form.power, factor, half, adds, *ends, *space(panels), out)
 
-    run_split(part, len(panels), _work(panels, rows) / (2 if half else 1), threads)
+    run_parts(part, len(out), len(panels), half, _work(panels, rows), threads)
     return out
 
 
@@ -248,32 +257,43 @@ def fill(
     factor: Real | None,
     half: bool,
     add: bool | None,
+    top: int,
+    bottom: int,
     start: int,
     stop: int,
     t: Reals,
     y: Reals,
     out: Entries,
 ) -> None:
-    """out[j, i] = factor f(t) for the rows x_i in the panels start ≤ p < stop.
+    """out[j, i] = factor f(t) for top ≤ j < bottom and the x_i in the panels start ≤ p < stop.
 
-    If half: for i ≤ j, and out[i, j] = out[j, i] while that is in the cache.
+    If half: for i ≤ j, and out[i, j] = out[j, i]. In strips of rows, as in the dense tile.
     """
     lanes, wide = panels.shape[2], panels.shape[2] // WIDE
-    m, n = out.shape
-    for p in range(start, stop):
-        for j in range(p * lanes // BLOCK * BLOCK if half else 0, m, BLOCK):
-            for r in range(BLOCK):
-                gather(columns, values, starts[j + r], starts[j + r + 1], panels, p, t, r * lanes)
-            apply(power, t, y)
-            multiply_by(factor, y)
-            if add is not None:
-                add_entries(out, j, p * lanes, lanes, y)
-            for h in range((BLOCK if j + BLOCK < m else m - j) * WIDE):
-                row, i = j + h // WIDE, p * lanes + h % WIDE * wide
-                end = row + 1 if half else n
-                if i + wide <= end:
-                    put(y, h * wide, out, row, i)
-                else:
-                    put_some(y, h * wide, out, row, i, end - i)
+    n = out.shape[1]
+    step = 1 + CACHE // (panels.shape[1] * lanes * panels.itemsize)
+    for strip in range(top, bottom, STRIP):
+        end_of_strip = min(strip + STRIP, bottom)
+        for first in range(start, stop, step):
+            for j in range(strip, end_of_strip, BLOCK):
+                last = min(first + step, stop)
+                if half:
+                    last = min(last, (j + BLOCK - 1) // lanes + 1)
+                for p in range(first, last):
+                    for r in range(BLOCK):
+                        here, there = starts[j + r], starts[j + r + 1]
+                        gather(columns, values, here, there, panels, p, t, r * lanes)
+                    apply(power, t, y)
+                    multiply_by(factor, y)
+                    if add is not None:
+                        add_entries(out, j, p * lanes, lanes, y)
+                    for h in range(min(BLOCK, end_of_strip - j) * WIDE):
+                        row, i = j + h // WIDE, p * lanes + h % WIDE * wide
+                        end = row + 1 if half else n
+                        if i + wide <= end:
+                            put(y, h * wide, out, row, i)
+                        else:
+                            put_some(y, h * wide, out, row, i, end - i)
             if half:
-                mirror_rows(out, j, min(j + BLOCK, m), p * lanes, min((p + 1) * lanes, n))
+                right = min((first + step) * lanes, n)
+                mirror_rows(out, strip, end_of_strip, first * lanes, right)

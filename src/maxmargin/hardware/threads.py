@@ -48,7 +48,7 @@ def run_split(function: Callable[[int, int], None], n: int, work: float, threads
     `work` is roughly the nanoseconds that one thread takes for all of it. Four parts per thread
     even out parts that take longer than others.
     """
-    parts = min(4 * threads, int(work / WORTH_A_TASK), n)
+    parts = min(4 * threads, int(work / WORTH_A_TASK), n) if threads > 1 else 1
     if parts <= 1:
         function(0, n)
         return

@@ -5,7 +5,7 @@ can move the other way:
 
     β_k = lower_k  and  −G_k < min {−G_j : β_j can fall}      (at the upper bound: > max, can rise)
 
-At first and after every q steps these are left out, if they are many, and if K is there: of rows
+At first and after every 2q steps these are left out, if they are many, and if K is there: of rows
 that are computed one by one, few are needed anyway. The steps are the same.
 """
 
@@ -19,6 +19,7 @@ from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.arrays import Floats, Numbers, Reals
 from maxmargin.solvers.dual.smo_block import smo_block
 
+OFTEN = 2  # steps for each variable between two looks: a copy takes as long as one for each
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K
 
 
@@ -46,7 +47,7 @@ def smo_shrinking(
             left, values, diagonal, gradient = left[W], values[W], diagonal[W], gradient[W]
             box = lower[left], upper[left], group[left]
             rows = rows.take(W)
-        limit = min(len(values), max_steps - taken)
+        limit = min(OFTEN * len(values), max_steps - taken)
         block = diagonal, gradient, values, *box, n_groups, tol
         steps = rows.run(partial(smo_block, rows.K, *block, maker=rows.maker), limit)
         taken += steps
