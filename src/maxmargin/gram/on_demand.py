@@ -23,8 +23,9 @@ from maxmargin.kernels.form import apply, multiply_by
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
 WORTH = 1 / 3  # of all rows: if fewer are expected, each is computed by itself (docs/speed.md)
 
-# Which rows are there; panels and right rows as in `dense_tile`; room for t; the kernel's f.
-Maker: TypeAlias = tuple[Mask, Reals, Reals, Reals, int | None, Real | None]
+# Which rows are there; panels and right rows as in `dense_tile`; room for t; the kernel's f. Or, of
+# a part of a matrix: which rows are there; None; that matrix; the numbers of its rows; twice None.
+Maker: TypeAlias = tuple[Mask, Reals | None, Entries, Entries, int | None, Real | None]
 
 
 class RowsOnDemand:
@@ -116,8 +117,27 @@ def need(K: Entries, maker: Maker | None, i: Index) -> None:
     if maker is not None:
         made, panels, rows, t, power, factor = maker
         if not made[i]:
-            for p in range(len(panels)):
-                multiply(rows, i, panels, p, t, p * panels.shape[2])
-            apply(power, t[: len(K)], K[i])
-            multiply_by(factor, K[i])
+            make(K, i, panels, rows, t, power, factor)
             made[i] = True
+
+
+@inner()
+def make(
+    K: Entries,
+    i: Index,
+    panels: Reals | None,
+    rows: Entries,
+    t: Entries,
+    power: int | None,
+    factor: Real | None,
+) -> None:
+    """Row i: computed, or copied."""
+    if panels is None:
+        line, row = K[i], rows[t[i]]
+        for j in range(len(line)):
+            line[j] = row[t[j]]
+    else:
+        for p in range(len(panels)):
+            multiply(rows, i, panels, p, t, p * panels.shape[2])
+        apply(power, t[: len(K)], K[i])
+        multiply_by(factor, K[i])
