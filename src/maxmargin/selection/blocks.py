@@ -108,10 +108,8 @@ def descend(
         goal = max(0.4 * aim, 0.6 * outside, 0.02 * violation)
         limit = min(50 * m, most - steps)
         box, one = (low, high, group[:m]), reals.dtype.type(1)
-        rows_of_block = made[:m], None, K, own, None, None
-        steps += pairs(
-            block, rows_of_block, one, diagonal, G, now, *box, scores, place[:m], goal, limit
-        )
+        maker = made[:m], None, (K, own)
+        steps += pairs(block, maker, one, diagonal, G, now, *box, scores, place[:m], goal, limit)
         moved, delta = chosen[1], point[3]
         count = 0
         for i in range(m):

@@ -65,7 +65,7 @@ class FoldPath:
     def solve(self, problem: DualProblem, C: float, solver: Solver) -> Solution:
         """The solution for this C, as exact as the solver says."""
         K, p = self.gram.matrix, problem
-        finite = np.isfinite(p.lower).all() and np.isfinite(p.upper).all()
+        finite = bool(np.isfinite([p.lower, p.upper]).all())
         balanced = p.n_groups == 1 and not p.sums.any()
         large = self.gram.n > HELD_ROWS  # of fewer rows the machine's solver finds the last digits
         plain = type(solver) is BlockSMO and finite and balanced and large
