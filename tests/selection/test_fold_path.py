@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 from sklearn.datasets import make_classification, make_regression
 
 from maxmargin.formulations import c_svc, epsilon_svr
@@ -12,7 +11,7 @@ from maxmargin.machines.multiclass import OneFunction
 from maxmargin.problem import Status
 from maxmargin.selection import fold_path, homotopy
 from maxmargin.selection.blocks import Workspace
-from maxmargin.selection.fold_path import FoldPath, corner, of_rows
+from maxmargin.selection.fold_path import FoldPath, of_rows
 from maxmargin.selection.homotopy import end_of_path
 from maxmargin.selection.matrices import TABLEAU, Matrices
 from maxmargin.solvers import BlockSMO
@@ -134,35 +133,3 @@ def test_matrices_blocks_and_tableaus_are_within_the_budget(cache_size):
     found = Matrices(lambda _: RBF(1.0), None, np.zeros((n, 2)), splits, cache_size, threads)
     used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + TABLEAU * found.room**2)
     assert used <= cache_size * 2**20 or not found.room
-
-
-@pytest.mark.parametrize("case", ["classes", "numbers"])
-def test_the_corner_is_the_solution_without_a_kernel(case):
-    problem = CASES[case](0.01)
-    best = linprog(
-        problem.linear,
-        A_eq=np.ones((1, problem.size)),
-        b_eq=problem.sums,
-        bounds=np.column_stack([problem.lower, problem.upper]),
-    )
-    found = corner(problem)
-    assert problem.linear @ found == pytest.approx(best.fun)
-    problem.check_feasible(found, "corner")
-    assert np.count_nonzero(problem.free(found)) <= 1
-
-
-@pytest.mark.parametrize("case", ["classes", "numbers"])
-@pytest.mark.parametrize("C", [0.01, 1e4])
-def test_the_first_C_begins_at_the_corner_only_if_that_is_better_than_zero(case, C, monkeypatch):
-    monkeypatch.setattr(fold_path, "HELD_ROWS", 100)
-    gram, problem, solver = HeldGram(RBF(0.5)(X, X)), CASES[case](C), BlockSMO(tol=1e-5)
-    starts, descend = [], Workspace.descend
-    monkeypatch.setattr(
-        Workspace,
-        "descend",
-        lambda *given: starts.append(given[3].copy()) or descend(*given),
-    )
-    ours = FoldPath(gram).solve(problem, C, solver)
-    assert bool(starts[0].any()) is (C < 1)
-    own = solver.solve(problem, gram)
-    assert ours.values.dual == pytest.approx(own.values.dual, rel=3e-5)

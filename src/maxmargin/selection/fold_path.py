@@ -2,8 +2,7 @@
 
 Each C begins at the solution of the one before, as it is or times the ratio of the two, whichever
 has the lower objective: where most are at their bounds they stay there, where none is the solution
-stays, and f = Kβ only has to be scaled. The first C begins where K = 0 would lead, a corner of the
-box, if that is better than 0. SMO in blocks (`blocks`) goes most of the way. Where it
+stays, and f = Kβ only has to be scaled. SMO in blocks (`blocks`) goes most of the way. Where it
 takes many steps, C is large: then a path by pivots (`homotopy`) leads from where it has come to the
 optimum over the variables that are free or nearly so, and SMO looks after the others; and once it
 has worked as long as an interior point would on all that may be free, that is what solves the
@@ -28,7 +27,6 @@ from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
 from maxmargin.selection.blocks import LARGEST, ROOM, SMALLEST, Workspace
 from maxmargin.selection.homotopy import BATCH, PIVOTS, end_of_path
-from maxmargin.selection.staircase import standing
 from maxmargin.solvers import BlockSMO, Solver
 from maxmargin.solvers.dual.block_interior_point import (
     BlockInteriorPoint,
@@ -64,13 +62,12 @@ class FoldPath:
 
     def solve(self, problem: DualProblem, C: float, solver: Solver) -> Solution:
         """The solution for this C, as exact as the solver says."""
+        beta, f = self._start(problem, C)
         K, p = self.gram.matrix, problem
-        finite = bool(np.isfinite([p.lower, p.upper]).all())
+        finite = np.isfinite(p.lower).all() and np.isfinite(p.upper).all()
         balanced = p.n_groups == 1 and not p.sums.any()
         large = self.gram.n > HELD_ROWS  # of fewer rows the machine's solver finds the last digits
-        plain = type(solver) is BlockSMO and finite and balanced and large
-        beta, f = self._start(problem, C, plain=plain and K is not None)
-        if K is not None and plain:
+        if K is not None and type(solver) is BlockSMO and finite and balanced and large:
             solution = self._in_blocks(K, problem, beta, f, solver)
         else:
             solution = self._by(solver, problem, beta)
@@ -78,19 +75,9 @@ class FoldPath:
         self._known[C], self._last = known, C
         return solution
 
-    def _start(self, problem: DualProblem, C: float, *, plain: bool) -> tuple[Floats, Floats]:
-        """β and f = Kβ: of the same C if there is one (of another ε), else from the last one.
-
-        The first is where K = 0 would lead, if that is better than 0: it is where C is small.
-        """
+    def _start(self, problem: DualProblem, C: float) -> tuple[Floats, Floats]:
+        """β and f = Kβ: of the same C if there is one (of another ε), else from the last one."""
         if not self._known or not np.isfinite(C):
-            if plain:
-                beta = corner(problem)
-                of_row = problem.on_rows(beta)
-                support = np.flatnonzero(of_row)
-                f = self.gram.dot(support, of_row[support])
-                if problem.linear @ beta + 0.5 * f @ of_row < 0:
-                    return beta, f
             return np.zeros(problem.size), np.zeros(self.gram.n)
         last = C if C in self._known else self._last
         before, beta, f = self._known[last]
@@ -197,15 +184,6 @@ class FoldPath:
             return False
         beta[:], f[:] = end, f_end
         return True
-
-
-def corner(p: DualProblem) -> Floats:
-    """β that minimises pᵀβ over the box and the sum of one group: the solution if K were 0."""
-    order, width = np.argsort(p.linear, kind="stable"), p.upper - p.lower
-    before = np.cumsum(width[order]) - width[order]
-    beta = p.lower.copy()
-    beta[order] += np.clip(p.sums[0] - p.lower.sum() - before, 0.0, width[order])
-    return standing(beta, np.column_stack([p.lower, p.upper]))[0]
 
 
 def of_rows(problem: DualProblem, solution: Solution) -> Floats:
