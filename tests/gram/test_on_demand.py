@@ -36,6 +36,16 @@ def asking(rows, numbers):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_a_part_of_a_matrix_are_copied_when_they_are_asked_for(dtype):
+    K, numbers, made = RBF(0.1)(X, X).astype(dtype), np.array([5, 1, 1, 400]), np.zeros(4, bool)
+    part = np.full((4, 4), np.nan, np.float32)
+    make(part, (made, None, (K, numbers)), np.array([2, 0, 2]))
+    assert made.tolist() == [True, False, True, False]
+    assert np.array_equal(part[made], K[np.ix_(numbers, numbers)][made].astype(np.float32))
+    assert np.isnan(part[~made]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", [RBF(0.1), Linear(), 0.5 * Polynomial(2, 0.3, 1.0)], ids=str)
 def test_rows_that_are_asked_for_are_those_of_the_kernel(kernel, dtype):
     gram, K = Gram(kernel, X, threads=1), kernel(X, X)

@@ -137,7 +137,7 @@ class DenseLayout(Layout):
         (form,), (right,) = self.forms, self.expand(dtype, None, threads)
         made, room = np.zeros(len(self.X), bool), aligned((left[:, 0].size,), dtype)
         rows = right.reshape(-1, right.shape[-1])
-        return made, left, rows, room, form.power, form.factor_in(left.dtype)
+        return made, (left, rows, room, form.power, form.factor_in(left.dtype)), None
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,12 @@ from maxmargin.kernels.form import apply, multiply_by
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
 WORTH = 1 / 3  # of all rows: if fewer are expected, each is computed by itself (docs/speed.md)
 
-# Which rows are there; panels and right rows as in `dense_tile`; room for t; the kernel's f.
-Maker: TypeAlias = tuple[Mask, Reals, Reals, Reals, int | None, Real | None]
+# Of a row that is computed: panels and right rows as in `dense_tile`, room for t, the kernel's f.
+Tile: TypeAlias = tuple[Reals, Reals, Reals, int | None, Real | None]
+Part: TypeAlias = tuple[
+    Entries, Numbers
+]  # of a row that is copied: a matrix, and which of its rows
+Maker: TypeAlias = tuple[Mask, Tile | None, Part | None]  # which rows are there, and one of the two
 
 
 class RowsOnDemand:
@@ -112,12 +116,31 @@ class RowsOnDemand:
 
 @inner()
 def need(K: Entries, maker: Maker | None, i: Index) -> None:
-    """Compute row i if it is not there; without a maker, numba compiles nothing."""
+    """Make row i if it is not there; of what is None, numba compiles nothing."""
     if maker is not None:
-        made, panels, rows, t, power, factor = maker
+        made, tile, part = maker
         if not made[i]:
-            for p in range(len(panels)):
-                multiply(rows, i, panels, p, t, p * panels.shape[2])
-            apply(power, t[: len(K)], K[i])
-            multiply_by(factor, K[i])
+            compute(K, tile, i)
+            copy(K, part, i)
             made[i] = True
+
+
+@inner()
+def compute(K: Entries, tile: Tile | None, i: Index) -> None:
+    """Row i from the data."""
+    if tile is not None:
+        panels, rows, t, power, factor = tile
+        for p in range(len(panels)):
+            multiply(rows, i, panels, p, t, p * panels.shape[2])
+        apply(power, t[: len(K)], K[i])
+        multiply_by(factor, K[i])
+
+
+@inner()
+def copy(K: Entries, part: Part | None, i: Index) -> None:
+    """Row i of the part of a matrix."""
+    if part is not None:
+        matrix, numbers = part
+        line, row = K[i], matrix[numbers[i]]
+        for j in range(len(line)):
+            line[j] = row[numbers[j]]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Entries
+from maxmargin.hardware.arrays import Entries, Floats
 from maxmargin.hardware.symmetric import mirrored
 
 
@@ -47,21 +47,41 @@ def invert(L: Entries) -> None:
     mirrored(L)
 
 
-def _call(name: str, A: Entries) -> int:
-    """A routine with the arguments (uplo, n, a, lda, info); returns info."""
+def solve_factored(L: Floats, rows: Floats) -> Floats:
+    """(L Lᵀ)⁻¹ r for each row r.
+
+    Examples
+    --------
+    >>> A = np.array([[4.0, 2.0], [2.0, 5.0]], order="F")
+    >>> if factorise(A):
+    ...     print(solve_factored(A, np.array([[8.0, 4.0], [8.0, 12.0]])))
+    [[2. 0.]
+     [1. 2.]]
+    """
+    solved: Floats = np.array(rows, np.float64, order="C")  # LAPACK's columns
+    _call("potrs", L, solved)
+    return solved
+
+
+def _call(name: str, A: Entries, rows: Entries | None = None) -> int:
+    """A routine with the arguments (uplo, n, [count,] a, lda, [rows, ldb,] info); returns info."""
     if not (A.flags.f_contiguous and A.flags.writeable):
         raise ValueError(f"LAPACK's {name} needs an array in Fortran's order that can be written")
     letter = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}[A.dtype]
     n, info = ctypes.c_int(len(A)), ctypes.c_int()
+    of_n, matrix = ctypes.byref(n), A.ctypes.data
+    arguments = [of_n, matrix, of_n]
+    if rows is not None:
+        count = ctypes.c_int(len(rows))
+        arguments = [of_n, ctypes.byref(count), matrix, of_n, rows.ctypes.data, of_n]
     if len(A):
-        of_n = ctypes.byref(n)
-        _routine(letter + name)(b"L", of_n, A.ctypes.data, of_n, ctypes.byref(info))
+        _routine(letter + name, len(arguments))(b"L", *arguments, ctypes.byref(info))
     return info.value
 
 
 @lru_cache
-def _routine(name: str) -> Callable[..., None]:
-    """LAPACK's function of that name."""
+def _routine(name: str, pointers: int) -> Callable[..., None]:
+    """LAPACK's function of that name, of a letter and so many pointers."""
     from scipy.linalg import cython_lapack  # slow to import
 
     capsule: Any = cython_lapack.__pyx_capi__[name]
@@ -70,7 +90,6 @@ def _routine(name: str) -> Callable[..., None]:
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     address = python.PyCapsule_GetPointer(of, python.PyCapsule_GetName(of))
-    pointer = ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, pointer, pointer, pointer, pointer)
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * (pointers + 1))
     routine: Callable[..., None] = kind(address)
     return routine

@@ -2,7 +2,8 @@
 
     repeat
         W = the variables that violate KKT most, or come closest to it: all that are free among them
-        minimise over β_W by second-order SMO on a copy of K[W, W] in float32, which stays in cache
+        minimise over β_W by second-order SMO on a copy of K[W, W] in float32, which stays in cache,
+            of the rows that it asks for
         f += K[:, W] Δβ_W in float64
     until the violation is ≤ aim
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.gram.row_cache import GROUP, weighted_rows
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.memory import large_array
 from maxmargin.problem import DualProblem
@@ -49,6 +50,7 @@ class Workspace:
         self.reals = np.empty((5, most), np.float32)
         self.place = np.arange(most, dtype=np.int32)
         self.group = np.zeros(most, np.int8)
+        self.made = np.zeros(most, bool)
         self.K = large_array((most * most,), np.float32)
 
     def descend(
@@ -57,9 +59,9 @@ class Workspace:
         """Minimise over β in place, with f = Kβ; returns the steps taken, `most` or more if all."""
         p = problem
         rows = np.arange(p.size) if p.rows is None else p.rows
-        place, group, block = self.place, self.group, self.K
+        marks, block = (self.place, self.group, self.made), self.K
         box, memory = (p.linear, p.lower, p.upper), (self.score, self.chosen, self.point)
-        return descend(K, rows, *box, beta, f, *memory, self.reals, place, group, block, aim, most)
+        return descend(K, rows, *box, beta, f, *memory, self.reals, *marks, block, aim, most)
 
 
 @compiled(fastmath={"contract"})
@@ -77,6 +79,7 @@ def descend(
     reals: Entries,
     place: Numbers,
     group: Numbers,
+    made: Mask,
     space: Entries,
     aim: float,
     most: int,
@@ -100,16 +103,13 @@ def descend(
             own[i] = rows[v]
             now[i], low[i], high[i] = beta[v], lower[v], upper[v]
             G[i] = f[rows[v]] + linear[v] + middle
-        for i in range(m):
-            row, line = K[own[i]], block[i]
-            for j in range(m):
-                line[j] = row[own[j]]
-            diagonal[i] = line[i]
+            diagonal[i], made[i] = K[own[i], own[i]], False
         scores = reals[2:].reshape(3 * reals.shape[1])[: 3 * m].reshape((3, 1, m))
         goal = max(0.4 * aim, 0.6 * outside, 0.02 * violation)
         limit = min(50 * m, most - steps)
         box, one = (low, high, group[:m]), reals.dtype.type(1)
-        steps += pairs(block, None, one, diagonal, G, now, *box, scores, place[:m], goal, limit)
+        maker = made[:m], None, (K, own)
+        steps += pairs(block, maker, one, diagonal, G, now, *box, scores, place[:m], goal, limit)
         moved, delta = chosen[1], point[3]
         count = 0
         for i in range(m):

@@ -26,7 +26,7 @@ from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
 from maxmargin.selection.blocks import LARGEST, ROOM, SMALLEST, Workspace
-from maxmargin.selection.homotopy import end_of_path
+from maxmargin.selection.homotopy import BATCH, PIVOTS, end_of_path
 from maxmargin.solvers import BlockSMO, Solver
 from maxmargin.solvers.dual.block_interior_point import (
     BlockInteriorPoint,
@@ -36,8 +36,8 @@ from maxmargin.solvers.progress import HISTORY
 
 BUDGET = 20  # steps of SMO for each free variable, before and after a path
 FEW = 100  # free variables that are reckoned with at least
-BAND = 0.3  # of the worst violation: variables with G + b within it are in the path's tableau
-WORTH = 30  # multiplications of the tableau for each variable of a step of SMO that was taken
+BAND = 0.3  # of the worst violation: variables with G + b within it are in the path
+WORTH = 30  # multiplications of a path for each variable of a step of SMO that was taken
 REACH = 3.0  # times the worst violation: variables with G + b within it may become free
 WHOLE = 20  # an interior point over m rows costs as much as m³/20 steps of SMO on one
 
@@ -155,7 +155,8 @@ class FoldPath:
     ) -> bool:
         """Move β to the end of its path, and f with it: whether that was worth it and of use.
 
-        It is worth it once SMO has worked as long as the tableau takes.
+        It is worth it once SMO has worked as long as the path takes: a factorisation over the free
+        variables, and a column for each pivot, about two for each variable that is wrong.
         """
         if p.rows is not None:  # of a regressor's row one variable is 0
             both = np.minimum(beta[: self.gram.n], -beta[self.gram.n :])
@@ -168,7 +169,8 @@ class FoldPath:
         near = (p.lower < p.upper) & (wrong | (np.abs(force) <= BAND * worst))
         F, B = np.flatnonzero(free), np.flatnonzero(near & ~free)
         m, others = len(F), len(B)
-        work = m**3 + 2 * m**2 * others + m * others**2
+        pivots = min(BATCH + 2 * int(np.count_nonzero(wrong & ~free)), PIVOTS)
+        work = m**3 / 2 + pivots * m * (2 * m + others) + 5 * pivots**2 * (m + others)
         width = min(LARGEST, max(SMALLEST, int(ROOM * m)))
         if m < 2 or m + others > self.room or work > WORTH * width * steps:
             return False

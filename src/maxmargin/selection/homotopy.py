@@ -11,7 +11,8 @@ free variables F and those at a bound B,
         [ K_BF P  K_BB − K_BF P K_FB   ]
 
 says how β_F and the gradient of B answer to any change. A pivot on k is one term of rank one,
-A − A_k A_kᵀ / A_kk; the terms are kept, and a column of A is computed when its turn comes. The
+A − A_k A_kᵀ / A_kk; the terms are kept. Few columns of A are ever asked for: Cholesky's factor of
+K_FF gives those that the path is likely to meet next, many at once. The
 offset is one more index, with K_o· = 1. Wherever the path is left, what still violates KKT is
 (1 − s) q.
 
@@ -28,11 +29,12 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled
-from maxmargin.hardware.lapack import factorise, invert
+from maxmargin.hardware.lapack import factorise, solve_factored
 from maxmargin.problem import DualProblem
 
 MORE = 1.05  # times a wrong gradient: so much of it q takes away
 PIVOTS = 512  # at most
+BATCH = 64  # columns of A that are computed at a time
 ROUNDING = 1e-10  # of the mean diagonal entry: added to K_FF, which may be singular
 SINGULAR = 1e-9  # of the mean diagonal entry: what rounding leaves of a curvature that is zero
 
@@ -47,23 +49,78 @@ def end_of_path(
     """
     m, W = len(F), np.concatenate([F, B])
     now, low, high, r = beta[W], p.lower[W], p.upper[W], force[W]
-    rows = p.row_of(W)
-    q = changes(rows, m, now == low, r)
-    A, singular = tableau(gram.square(rows), m)
-    if A is None:
+    q = changes(p.row_of(W), m, now == low, r)
+    A = Answers(gram, p.row_of(W), m)
+    if not A.known:
         return now, 0.0
-    slope = A[:, :m] @ q[:m]
-    slope[m:] -= q[m:]
+    slope, offset = A.to(np.array([-q, np.ones(len(W))]))
     # The first pivot is on the offset: it moves such that the sum of β_F stays.
-    terms, pivots = np.empty((min(PIVOTS, 2 * len(W)) + 1, len(W))), np.empty(PIVOTS + 1)
-    offset = -A[:, :m].sum(axis=1)
-    offset[m:] += 1.0
+    most = min(PIVOTS, 2 * len(W)) + 1
+    terms, pivots = np.empty((most, len(W))), np.empty(most)
     terms[0], pivots[0] = offset, -offset[:m].sum()
     slope += offset * (slope[:m].sum() / pivots[0])
-    diagonal = A.diagonal() - offset**2 / pivots[0]
-    free, r = np.arange(len(W)) < m, r + q
-    came = follow(A, diagonal, slope, free, now, low, high, r, terms, pivots, singular)
-    return np.clip(now, low, high), came
+    diagonal = -(offset**2) / pivots[0]  # of A but for what it was in the beginning
+    free, r, place = np.arange(len(W)) < m, r + q, np.full(len(W), -1)
+    columns, have = np.empty((min(2 * most, len(W)), len(W))), 0
+    at, reach, marks = np.zeros(1), np.empty(len(W)), np.array([1, -1])
+    path = diagonal, slope, free, now, low, high, r, terms, pivots, A.singular, at, reach, marks
+    while follow(columns, place, *path) and have < len(columns):
+        soon = np.flatnonzero((reach < np.inf) & (place < 0))
+        soon = soon[np.argsort(reach[soon], kind="stable")][: min(BATCH, len(columns) - have)]
+        place[soon] = have + np.arange(len(soon))
+        columns[place[soon]] = A.columns(soon)
+        diagonal[soon] += columns[place[soon], soon]
+        have += len(soon)
+    return np.clip(now, low, high), float(at[0])
+
+
+class Answers:
+    """How β_F and the gradient of B answer to changes: A.
+
+    A multiple of 11ᵀ is added to K: as the sum of β stays, it changes the offset and nothing else.
+
+    Parameters
+    ----------
+    gram : K
+    rows : of F, then of B
+    m : variables in F
+
+    Attributes
+    ----------
+    known : whether K_FF could be factorised
+    singular : the least pivot
+    """
+
+    def __init__(self, gram: Gram, rows: Numbers, m: int) -> None:
+        self.gram, self.rows, self.m = gram, rows, m
+        self.scale = float(gram.diagonal[rows].mean())
+        self.singular = SINGULAR * self.scale
+        self.K = gram.block(rows[:m], rows)
+        self.K += self.scale
+        rounding, self.known = ROUNDING * self.scale, False
+        while not self.known and rounding < self.scale:
+            self.L = self.K[:, :m].copy()
+            np.einsum("ii->i", self.L)[:] += rounding
+            self.known = factorise(self.L.T)
+            rounding *= 10
+
+    def to(self, changes: Floats) -> Floats:
+        """P c_F, then c_B − K_BF P c_F, for each c."""
+        m = self.m
+        answers = changes.copy()
+        answers[:, :m] = solve_factored(self.L.T, changes[:, :m])
+        answers[:, m:] -= answers[:, :m] @ self.K[:, m:]
+        return answers
+
+    def columns(self, J: Numbers) -> Floats:
+        """Of A, as rows."""
+        free, m = self.m > J, self.m
+        changes = np.zeros((len(J), len(self.rows)))
+        changes[free, J[free]] = -1.0
+        new = J[~free]
+        changes[~free, :m] = self.K[:, new].T
+        changes[~free, m:] = self.gram.block(self.rows[new], self.rows[m:]) + self.scale
+        return self.to(changes)
 
 
 def changes(rows: Numbers, m: int, at_low: Mask, force: Floats) -> Floats:
@@ -82,32 +139,10 @@ def changes(rows: Numbers, m: int, at_low: Mask, force: Floats) -> Floats:
     return changed
 
 
-def tableau(K: Floats, m: int) -> tuple[Floats | None, float]:
-    """A in place of K, the first m being free, and the least pivot; None where K_FF is singular.
-
-    A multiple of 11ᵀ is added to K: as the sum of β stays, it changes the offset and nothing else.
-    """
-    scale = float(np.diagonal(K).mean())
-    K += scale
-    rounding, done = ROUNDING * scale, False
-    while not done and rounding < scale:
-        P = K[:m, :m].copy()
-        np.einsum("ii->i", P)[:] += rounding
-        done = factorise(P.T)
-        rounding *= 10
-    if not done:
-        return None, 0.0
-    invert(P.T)
-    answer = P @ K[:m, m:]
-    K[m:, m:] -= K[m:, :m] @ answer
-    K[:m, m:], K[m:, :m] = answer, answer.T
-    np.negative(P, out=K[:m, :m])
-    return K, SINGULAR * scale
-
-
 @compiled(fastmath={"contract"})
 def follow(
-    A: Floats,
+    columns: Floats,
+    place: Numbers,
     diagonal: Floats,
     slope: Floats,
     free: Mask,
@@ -118,15 +153,20 @@ def follow(
     terms: Floats,
     pivots: Floats,
     singular: float,
-) -> float:
-    """Follow the path: β and r, the gradient at the bounds, are changed; returns s.
+    at: Floats,
+    reach: Floats,
+    marks: Numbers,
+) -> bool:
+    """Follow the path: β and r, the gradient at the bounds, are changed; s is at[0].
 
     `slope` is −dβ/ds of the free variables and dr/ds of the others, `diagonal` that of A after the
-    pivots on `terms`, of which the first is given.
+    pivots on `terms`, of which there are marks[0]; marks[1] is the variable that has left last.
+    True where the column of the next pivot is not there: `reach` is where each variable would be
+    next, ∞ beyond the end.
     """
-    s, count, left = 0.0, 1, -1
+    count, left = marks[0], marks[1]
     while True:
-        step, k = 1.0 - s, -1
+        step, k = 1.0 - at[0], -1
         for i in range(len(beta)):
             way = slope[i]
             if free[i]:
@@ -134,22 +174,28 @@ def follow(
             else:
                 bound = low[i] == high[i] or i == left or (way > 0) == (beta[i] == low[i])
                 room, way = -r[i], 0.0 if bound else way
-            if way != 0 and room / way < step:
-                step, k = room / way, i
+            reach[i] = np.inf
+            if way != 0 and room / way < 1.0 - at[0]:
+                reach[i] = room / way
+                if reach[i] < step:
+                    step, k = reach[i], i
+        if k >= 0 and place[k] < 0 and count < len(terms):
+            marks[0], marks[1] = count, left
+            return True
         step = max(step, 0.0)
         for i in range(len(beta)):
             if free[i]:
                 beta[i] -= step * slope[i]
             else:
                 r[i] += step * slope[i]
-        s += step
+        at[0] = 1.0 if k < 0 else at[0] + step
         if k < 0 or count == len(terms):
-            return 1.0 if k < 0 else s
-        d, column = diagonal[k], terms[count]
+            return False
+        d, column, first = diagonal[k], terms[count], columns[place[k]]
         if (free[k] and d >= 0) or (not free[k] and d <= singular):
-            return s
+            return False
         for i in range(len(beta)):
-            column[i] = A[k, i]
+            column[i] = first[i]
         for l in range(count):
             term, factor = terms[l], terms[l, k] / pivots[l]
             for i in range(len(beta)):

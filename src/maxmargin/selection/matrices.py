@@ -29,6 +29,7 @@ from maxmargin.selection.blocks import LARGEST
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.
 EXACT_ROWS = 2048
 CHUNK = 1 << 20  # entries computed in float64 at a time: 8 MB
+SMALLEST = -100  # exponent of an entry that is not 0: with smaller ones float32 computes slowly
 TABLEAU = 24  # bytes for each entry of a tableau: itself, the inverse of a part, and its products
 SHARE = 4  # a tableau of one in so many rows is worth more than t, which is quickly computed again
 
@@ -168,4 +169,4 @@ def powers(t: Entries, gamma: Real, factor: Real, K: Entries, start: int, stop: 
     for i in range(start, stop):
         for j in range(t.shape[1]):
             exponent = gamma * t[i, j]
-            K[i, j] = factor * exp2(exponent if exponent < 0 else t.dtype.type(0))
+            K[i, j] = factor * exp2(exponent) if exponent > SMALLEST else t.dtype.type(0)
