@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import maxmargin
@@ -56,6 +57,16 @@ def test_the_evidence_is_named(name):
     kernel, evidence = KERNELS[name]
     with pytest.warns(UserWarning, match=evidence):
         SVC(kernel=kernel, C=0.1, max_iter=2000).fit(X, y)
+
+
+def test_a_fit_that_stopped_names_no_gap():
+    kernel, _ = KERNELS["asymmetric"]
+    with pytest.warns(match="indefinite|stopped") as caught:
+        SVC(kernel=kernel, max_iter=5).fit(X, y)
+    (message,) = [str(w.message) for w in caught if w.category is ConvergenceWarning]
+    assert "there is no bound" in message
+    assert "take a kernel that is symmetric and positive semidefinite, or raise max_iter" in message
+    assert "the duality gap" not in message
 
 
 def test_every_stage_of_a_fit_together_warns_once():

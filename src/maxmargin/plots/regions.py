@@ -245,9 +245,9 @@ class RegionsDisplay:
                 hatch = Patch(facecolor="none", edgecolor=ink(), hatch="///", linewidth=0)
                 hatch.set_label("ambiguous")
                 handles.append(hatch)
-            ax.legend(
-                handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False
-            )
+            above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 4}
+            beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}  # many need no width there
+            ax.legend(handles=handles, frameon=False, **(above if n <= 4 else beside))
         return self
 
     def _borders(self) -> Iterator[Floats]:
