@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -73,6 +73,12 @@ def test_every_stage_of_a_fit_together_warns_once():
     with pytest.warns(UserWarning, match="indefinite") as caught:
         SVC(kernel="sigmoid", gamma=1, coef0=-1, probability=True, max_iter=500).fit(X, y)
     assert len([each for each in caught if "indefinite" in str(each.message)]) == 1
+
+
+def test_rounding_of_float32_rows_is_no_evidence():
+    rows = load_iris().data.astype(np.float32)
+    machine = SVC(kernel=lambda A, B: A @ B.T).fit(rows, load_iris().target)
+    assert type(machine.certificate_) is Certificate
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", lambda A, B: (A @ B.T + 1) ** 2])
