@@ -245,8 +245,9 @@ class RegionsDisplay:
                 hatch = Patch(facecolor="none", edgecolor=ink(), hatch="///", linewidth=0)
                 hatch.set_label("ambiguous")
                 handles.append(hatch)
-            above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 4}
-            beside = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}  # many need no width there
+            above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 4}
+            beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+            # Above the picture the names of many classes would be wider than it.
             ax.legend(handles=handles, frameon=False, **(above if n <= 4 else beside))
         return self
 
