@@ -67,13 +67,15 @@ def test_lines_are_named_in_the_order_of_their_ends():
     mpl.use("agg")
     solvers = {f"{k}": SecondOrderSMO(tol=10.0**-k) for k in range(1, 13)}
     with mpl.rc_context(theme("dark")):
-        _, axis = plot_race(race(solvers, CASE.problem, CASE.matrix()), CASE.problem.size)
+        left, axis = plot_race(race(solvers, CASE.problem, CASE.matrix()), CASE.problem.size)
     drawn = [line for line in axis.get_lines() if not line.get_label().startswith("_")]
     assert len({line.get_color() for line in drawn}) == 8
     assert len(drawn) == 12
     ends = {line.get_label(): line.get_ydata()[-1] for line in drawn}
     named = [text.get_text() for text in axis.get_legend().get_texts()]
     assert named == sorted(named, key=lambda label: -ends[label])
+    lowest = left.get_yticklabels()[0].get_text()  # where those that end below are drawn
+    assert (min(ends.values()), lowest) == (pytest.approx(1e-9), "≤ $10^{-9}$")
     mpl.pyplot.close(axis.figure)
 
 

@@ -16,6 +16,8 @@ import numpy as np
 
 from maxmargin.problem import Solution, Status, Values
 
+ROUGH = 0.1  # relative gap above which a model is no rough version of the trained one
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -97,6 +99,21 @@ class Certificate:
             seconds=seconds,
         )
 
+    @property
+    def shortfall(self) -> str:
+        """How far from optimal the model may be, in words."""
+        return (
+            f"The KKT violation is {self.kkt_violation:.3g} and the duality gap {self.gap:.3g} "
+            f"({self.relative_gap:.2%} of the objective)"
+        )
+
+    @property
+    def worth(self) -> str:
+        """What a model that is not trained to the end is good for, in words."""
+        if self.relative_gap <= ROUGH:
+            return "The model so far is usable; to come closer,"
+        return "The model is far from trained: its objective may be much too large; to come closer,"
+
     def __getstate__(self) -> dict[str, Any]:
         """Words and numbers only: what a file format such as skops can keep."""
         return {**vars(self), "status": self.status.value}
@@ -169,6 +186,17 @@ class IndefiniteCertificate(Certificate):
     def of_values(cls, why: str, proof: Certificate) -> IndefiniteCertificate:
         """The values of a certificate, without its claim."""
         return cls(**vars(proof), no_bound=f"stationary point of an indefinite kernel: {why}")
+
+    @property
+    def shortfall(self) -> str:
+        return f"The KKT violation is {self.kkt_violation:.3g}, and there is no bound"
+
+    @property
+    def worth(self) -> str:
+        return (
+            "The model is not even a stationary point; to come closer, take a kernel that is "
+            "symmetric and positive semidefinite, or"
+        )
 
     def _rows(self) -> list[tuple[str, str]]:
         return [row for row in super()._rows() if row[0] not in ("gap", "relative gap")]

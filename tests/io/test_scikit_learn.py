@@ -78,7 +78,7 @@ def test_ours_as_theirs(name):
     assert_alike(to_sklearn(case.model), case.model, case.rows, tolerance)
 
 
-@pytest.mark.parametrize("rows", [X.astype(np.float32), CSR])
+@pytest.mark.parametrize("rows", [X.astype(np.float32), CSR, FRAME.iloc[:, :4]])
 def test_a_kernel_that_scikit_learn_has_not_takes_any_rows(rows):
     ours = mm.SVC(kernel=2 * RBF(0.5)).fit(rows, TWO)
     theirs = to_sklearn(ours)

@@ -1,6 +1,7 @@
 """Bad input never hangs, never crashes, never yields a silent wrong model: it is named."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,11 @@ from maxmargin import (
     OneClassSVM,
     Perceptron,
 )
+from maxmargin.formulations import nu_svc
+from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Pairwise, Polynomial
 from maxmargin.problem import Status
+from maxmargin.solvers import SecondOrderSMO
 
 pytestmark = pytest.mark.small
 
@@ -224,6 +228,14 @@ def test_where_nothing_parts_the_classes_nu_says_so():
     with pytest.warns(UserWarning, match=r"no margin at nu=0.4.*raise nu if the classes overlap"):
         machine = NuSVC(nu=0.4).fit(np.ones((60, 2)), y)
     assert np.all(np.isfinite(machine.decision_function(np.ones((5, 2)))))
+
+
+def test_a_margin_that_vanishes_while_a_share_of_it_is_aimed_at_has_converged():
+    problem = nu_svc(2.0 * y - 1, np.ones(60), 0.4, 60)
+    solution = SecondOrderSMO().solve(problem, Gram(RBF(1.0), 0 * X))
+    for status in (Status.OUT_OF_ITERATIONS, Status.OUT_OF_TIME):
+        ended = NuSVC()._settled(replace(solution, status=status), none=1e-12)
+        assert (ended.status is Status.CONVERGED) == (status is Status.OUT_OF_ITERATIONS)
 
 
 @every_machine

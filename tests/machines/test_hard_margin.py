@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.preprocessing import scale
 
 from maxmargin import SVC, SVR
 from maxmargin.kernels import RBF
@@ -177,3 +178,10 @@ def test_a_row_without_weight_need_not_be_in_the_tube():
         SVR(C=np.inf, epsilon=0.5, tol=1e-6, gamma=machine.kernel_.gamma).fit(X, y).predict(X),
         atol=1e-4,
     )
+
+
+def test_coefficients_that_grow_without_end_do_not_blame_the_kernel_alone():
+    """Twice the same rows, with targets too far apart for any function."""
+    X = scale(load_iris().data)
+    with pytest.raises(ValueError, match=r"not all constraints can be satisfied|no function"):
+        SVR(C=np.inf).fit(np.vstack([X, X]), np.append(X[:, 0], X[:, 0] + 1))

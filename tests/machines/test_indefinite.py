@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import maxmargin
@@ -58,10 +59,26 @@ def test_the_evidence_is_named(name):
         SVC(kernel=kernel, C=0.1, max_iter=2000).fit(X, y)
 
 
+def test_a_fit_that_stopped_names_no_gap():
+    kernel, _ = KERNELS["asymmetric"]
+    with pytest.warns(match="indefinite|stopped") as caught:
+        SVC(kernel=kernel, max_iter=5).fit(X, y)
+    (message,) = [str(w.message) for w in caught if w.category is ConvergenceWarning]
+    assert "there is no bound" in message
+    assert "take a kernel that is symmetric and positive semidefinite, or raise max_iter" in message
+    assert "the duality gap" not in message
+
+
 def test_every_stage_of_a_fit_together_warns_once():
     with pytest.warns(UserWarning, match="indefinite") as caught:
         SVC(kernel="sigmoid", gamma=1, coef0=-1, probability=True, max_iter=500).fit(X, y)
     assert len([each for each in caught if "indefinite" in str(each.message)]) == 1
+
+
+def test_rounding_of_float32_rows_is_no_evidence():
+    rows = load_iris().data.astype(np.float32)
+    machine = SVC(kernel=lambda A, B: A @ B.T).fit(rows, load_iris().target)
+    assert type(machine.certificate_) is Certificate
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", lambda A, B: (A @ B.T + 1) ** 2])

@@ -209,6 +209,7 @@ def test_ctrl_c_keeps_the_model_so_far(machine, classes, rows):
     kept = f"{machine.partition('(')[0]} has the model so far"
     assert said == [kept, f"interrupted True True {problems}", "True 1"]
     assert err.count("ConvergenceWarning") == 1
+    assert "interrupted (Ctrl-C)" in err
     assert "warm_start=True to continue from here" in err
 
 

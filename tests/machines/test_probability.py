@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
@@ -53,6 +54,19 @@ def test_the_likeliest_class_is_the_predicted_one(machine, classes):
         assert_array_equal(machine.classes_[p.argmax(axis=1)], machine.predict(rows))
         assert_allclose(np.exp(machine.predict_log_proba(rows)), p)
     assert machine.probA_.shape == machine.probB_.shape == machine.intercept_.shape
+
+
+def test_rows_without_weight_are_in_no_fold():
+    X, y = noisy(2)
+    there = np.arange(len(y)) % 3 > 0
+    machine = SVC(probability=True, gamma=0.5, random_state=0)
+    without = clone(machine).fit(X[there], y[there]).predict_proba(X)
+    weight = there.astype(float)
+    assert_allclose(machine.fit(X, y, weight).predict_proba(X), without, atol=1e-6)
+    weight[np.flatnonzero(y == 1)[1:]] = 0
+    weight[np.flatnonzero(y == 1)[0]] = 1
+    with pytest.raises(ValueError, match="class 1 has one"):
+        machine.fit(X, y, weight)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -7,8 +7,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_moons
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR, trace
+from maxmargin import SVC, SVR, LinearSVC, trace
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
@@ -101,6 +103,18 @@ def test_path_of_a_regressor_shows_its_score_by_name(ax):
     assert ax.get_ylabel() == "R², and share of points"
     lowest = min(values.min() for values in display.shares.values())
     assert ax.get_ylim()[0] < lowest
+
+
+def test_path_of_a_pipeline_is_that_of_its_machine_on_transformed_rows(ax):
+    far, Cs = X * [100, 0.01], [0.1, 10.0]
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    display = PathDisplay.from_estimator(pipeline, far[:20], y[:20], far[20:], y[20:], Cs=Cs, ax=ax)
+    for k, C in enumerate(Cs):
+        alone = pipeline.set_params(svc__C=C).fit(far[:20], y[:20])
+        assert display.shares["test accuracy"][k] == alone.score(far[20:], y[20:])
+        assert display.shares["support vectors"][k] == len(alone[-1].support_) / 20
+    with pytest.raises(TypeError, match="LinearSVC is none"):
+        PathDisplay.from_estimator(LinearSVC(), X, y, X, y, ax=ax)
 
 
 def test_path_needs_rising_values(ax):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import svm
@@ -106,6 +107,19 @@ def test_many_classes_have_a_mark_of_their_own_and_no_line_too_many(ax):
     assert len(display.lines_) < 36  # a planar map of 12 regions has at most 3 · 12 − 6 borders
     marks = {(color, class_shape(k)) for k, color in enumerate(class_colors(64))}
     assert len(marks) == 64
+
+
+def test_the_names_of_many_classes_are_not_cropped():
+    many, labels = make_blobs(200, centers=10, random_state=1)
+    names = np.array([f"number {k}" for k in range(10)])[labels]
+    display = RegionsDisplay.from_estimator(SVC().fit(many, names), many, names, grid_resolution=30)
+    figure = display.figure_
+    figure.canvas.draw()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert (legend.x0, legend.y0) > (0, 0)
+    assert (legend.x1, legend.y1) < (figure.bbox.x1, figure.bbox.y1)
+    assert display.ax_.get_window_extent().width > 0.4 * figure.bbox.width
+    pyplot.close(figure)
 
 
 def test_lists_and_searches_are_taken_and_strange_labels_are_not(ax):

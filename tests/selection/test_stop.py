@@ -10,8 +10,9 @@ import pytest
 from sklearn.datasets import make_classification
 
 import maxmargin
-from maxmargin import SVC, tune
-from maxmargin.selection import evaluation
+from maxmargin import SVC, SVCCV, SVRCV, tune
+from maxmargin.selection import evaluation, tuned_machine
+from maxmargin.selection.tune import check_found
 
 X, Y = make_classification(200, 6, random_state=0, flip_y=0.2)
 LONG = {"Cs": np.logspace(-2, 2, 4), "gammas": np.logspace(-3, 1, 20)}
@@ -39,6 +40,29 @@ def test_time_is_kept_and_the_best_so_far_is_refitted(monkeypatch):
 def test_no_time_at_all_is_an_error_that_says_so():
     with pytest.raises(TimeoutError, match="out of time before all folds of any cell"):
         tune(SVC(), X, Y, **LONG, max_time=1e-6)
+
+
+def test_ctrl_c_before_any_cell_is_finished_is_no_lack_of_time():
+    with pytest.raises(KeyboardInterrupt, match="before all folds"):
+        check_found([], "score", "interrupted")
+
+
+@pytest.mark.parametrize("machine", [SVCCV(**LONG), SVRCV(**LONG)], ids=str)
+def test_ctrl_c_goes_on_from_an_estimator_that_keeps_the_best_so_far(machine, monkeypatch):
+    """So a cross-validation of it ends."""
+    found = []
+
+    def interrupted(*args, **options):
+        search = tune(*args, **{**options, "Cs": [1.0], "gammas": [0.1]})
+        search.status = "interrupted"
+        found.append(search)
+        return search
+
+    monkeypatch.setattr(tuned_machine, "tune", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="has the model so far"):
+        machine.fit(X, Y)
+    assert machine.best_estimator_ is found[0].best_estimator_
+    assert machine.predict(X).shape == Y.shape
 
 
 PROGRAM = """

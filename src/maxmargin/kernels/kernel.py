@@ -70,7 +70,7 @@ class Kernel(Promises):
     def entries(self, X: Data, i: Numbers, j: Numbers, dtype: RealType = np.float64) -> Reals:
         """K[i, j] from the data X, whose rows are converted to `dtype` unless they are objects."""
         A, B = X[i], X[j]
-        if not self.takes_objects:
+        if not self.takes_objects or A.dtype.kind == "f":
             A, B = A.astype(dtype, copy=False), B.astype(dtype, copy=False)
         return self(A, B).astype(dtype, copy=False)
 

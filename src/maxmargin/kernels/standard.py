@@ -34,6 +34,7 @@ class DotKernel(Kernel):
         return self.forms
 
     def __call__(self, X: Data, Z: Data) -> Reals:
+        X, Z = (A if sp.issparse(A) else np.asarray(A) for A in (X, Z))  # of lists and frames
         forms = self._forms()
         steepest = max((abs(form.square) for form in forms), default=0.0)
         invariant = all(form.translation_invariant for form in forms)

@@ -24,8 +24,6 @@ from maxmargin.machines.validation import warn
 from maxmargin.problem import Ending, Interrupted, Solution, Status
 from maxmargin.solvers import STOPPED, Progress
 
-ROUGH = 0.1  # relative gap above which a model is no rough version of the trained one
-
 # Fitted attributes, made from the state of every task: also for callbacks in mid-fit.
 Model = Callable[[Any], dict[str, Any]]
 
@@ -236,18 +234,11 @@ class Fit:
         machine, proof, solver = self.machine, self.machine.certificate_, self.tasks[0].solver
         timed_out = ending.status is Status.OUT_OF_TIME  # where a stage's own time tells little
         why = f"{self.seconds:.3g} s passed" if timed_out else ending.why
+        if self.pressed:  # of which only the task that was running knows
+            why = "Ctrl-C"
         warn(
-            f"{type(machine).__name__} stopped: {proof.status.value} ({why}). The KKT "
-            f"violation is {proof.kkt_violation:.3g} and the duality gap {proof.gap:.3g} "
-            f"({proof.relative_gap:.2%} of the objective); tol={machine.tol:g} was asked of the "
-            f"{solver.criterion.words}. {_worth(proof.relative_gap)}; to come closer, "
+            f"{type(machine).__name__} stopped: {proof.status.value} ({why}). {proof.shortfall}; "
+            f"tol={machine.tol:g} was asked of the {solver.criterion.words}. {proof.worth} "
             f"{solver.advice(ending, machine._milder)}.",
             ConvergenceWarning,
         )
-
-
-def _worth(relative_gap: float) -> str:
-    """What a model that is not trained to the end is good for."""
-    if relative_gap <= ROUGH:
-        return "The model so far is usable"
-    return "The model is far from trained: its objective may be much too large"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -20,7 +21,7 @@ from maxmargin.machines.dual_machine import Form
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.validation import warn
-from maxmargin.problem import DualProblem, Status
+from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import Solver
 
 TIGHTENINGS = 3  # ρ moves a little with each; one is nearly always enough
@@ -160,7 +161,15 @@ class NuSVC(KernelClassifier):
                 break
             begin: list[np.ndarray | None] = [each.beta for each in solutions]
             solutions = super()._solve(run, X, plan, form, begin, aims)
-        return solutions
+        return Answers(self._settled(each, none) for each in solutions)
+
+    def _settled(self, solution: Solution, none: float) -> Solution:
+        """Converged, where ρ vanished on the way to a tolerance that was a share of it."""
+        exact = max(solution.values.violation, solution.values.relative_gap) <= self.tol
+        ended = solution.status in (Status.OUT_OF_ITERATIONS, Status.STAGNATED)
+        if exact and ended and margin_of(solution.offsets) <= none:
+            return replace(solution, status=Status.CONVERGED, why="no margin")
+        return solution
 
     def _check_margins(self, X: Data) -> None:
         """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""

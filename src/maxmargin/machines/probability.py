@@ -58,9 +58,12 @@ class Calibration:
 
         machine, given = run.machine, np.asarray(y)
         labels = known_labels(machine.classes_, y)
-        smallest = np.bincount(labels).min()
+        weight = np.ones(len(labels)) if sample_weight is None else sample_weight
+        (there,) = np.nonzero(weight)  # a row without weight is absent
+        sizes = np.bincount(labels[there])
+        smallest = sizes.min()
         if smallest < 2:
-            rare = machine.classes_.tolist()[np.bincount(labels).argmin()]
+            rare = machine.classes_.tolist()[sizes.argmin()]
             raise ValueError(
                 f"probability=True holds rows out for calibration and needs at least two rows of "
                 f"every class; class {rare!r} has one"
@@ -70,12 +73,12 @@ class Calibration:
         )
         copy = clone(machine).set_params(probability=False, warm_start=False, verbose=0)
         copy.set_callbacks()
-        weight = np.ones(len(labels)) if sample_weight is None else sample_weight
         scheme = machine._scheme()
         decisions = np.zeros((len(labels), len(scheme.splits(labels))))
         decided = np.zeros(len(labels), bool)
         pairwise = machine.__sklearn_tags__().input_tags.pairwise
-        for number, (train, test) in enumerate(folds.split(labels, labels)):
+        for number, fold in enumerate(folds.split(there, labels[there])):
+            train, test = (there[part] for part in fold)
             if run.stop.is_set() or run.left <= 0:
                 run.missed(f"{folds.n_splits - number} of {folds.n_splits} folds of calibration")
                 break

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.display import Display
@@ -80,7 +81,8 @@ class PathDisplay(Display):
         Parameters
         ----------
         estimator : object
-            A machine with `C` and `warm_start`, such as `SVC` or `SVR`; it is cloned.
+            A machine with `C` and `warm_start`, such as `SVC` or `SVR`, or a pipeline that ends
+            in one; it is cloned.
         X, y : array-likes
             What to train on.
         X_test, y_test : array-likes
@@ -97,17 +99,25 @@ class PathDisplay(Display):
         values = np.logspace(-3, 4, 22) if Cs is None else np.asarray(Cs, float)
         if np.any(np.diff(values) <= 0):
             raise ValueError("Cs must rise: each machine starts from the one before")
-        machine = clone(estimator).set_params(warm_start=True)
+        model = clone(estimator)
+        machine = model[-1] if isinstance(model, Pipeline) else model
+        if not {"C", "warm_start"} <= {*machine.get_params()}:
+            raise TypeError(
+                f"{cls.__name__} draws machines with C and warm_start, such as SVC and SVR, or "
+                f"pipelines that end in one; {type(machine).__name__} is none"
+            )
+        machine.set_params(warm_start=True)
         shares = np.empty((3, len(values)))
         for k, C in enumerate(values):
-            machine.set_params(C=C).fit(X, y)
+            machine.set_params(C=C)
+            model.fit(X, y)
             shares[:, k] = (
-                machine.score(X, y),
-                machine.score(X_test, y_test),
+                model.score(X, y),
+                model.score(X_test, y_test),
                 len(machine.support_) / machine.shape_fit_[0],
             )
         score, label = "accuracy", "share of points"
-        if is_regressor(machine):
+        if is_regressor(model):
             score, label = "R²", "R², and share of points"
         names = (f"training {score}", f"test {score}", "support vectors")
         return cls(Cs=values, shares=dict(zip(names, shares, strict=True)), label=label).plot(ax=ax)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from maxmargin.plots.palette import DASHES, ink, paper
 
 MOST_POINTS = 300  # of a drawn line: more than its pixels are not visible
@@ -73,6 +75,10 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
         axis.set(xscale="log", yscale="log", ylim=(floor, 1.5), xlabel=label)
         axis.axhline(goal, color=ink(), lw=0.8, ls=":")
         axis.grid(alpha=0.4)
+    if any(gap <= floor for gap, *_ in ends):  # they end below what the axis shows
+        decades = [np.log10(floor), *np.arange(0.0, np.log10(floor) + 0.5, -2)]
+        names = [f"$10^{{{decade:.3g}}}$" for decade in decades]
+        axes[0].set_yticks(10.0 ** np.array(decades), [f"≤ {names[0]}", *names[1:]])
     axes[0].set_ylabel("duality gap / objective")
     handles = [line for *_, line in sorted(ends, key=lambda end: end[:2], reverse=True)]
     axes[1].legend(handles=handles, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)

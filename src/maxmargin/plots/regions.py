@@ -241,9 +241,10 @@ class RegionsDisplay:
                 hatch = Patch(facecolor="none", edgecolor=ink(), hatch="///", linewidth=0)
                 hatch.set_label("ambiguous")
                 handles.append(hatch)
-            ax.legend(
-                handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False
-            )
+            above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "ncols": 4}
+            beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+            # Above the picture the names of many classes would be wider than it.
+            ax.legend(handles=handles, frameon=False, **(above if n <= 4 else beside))
         return self
 
     def _borders(self) -> Iterator[Floats]:

@@ -313,6 +313,8 @@ def check_found(cells: Sequence[Cell], metric: str, status: str) -> None:
                 raise ValueError(
                     f"every cell failed; fold {number} of {shown(cell.params)}: {found.error}"
                 ) from found.error
+    if status == "interrupted":
+        raise KeyboardInterrupt("before all folds of any cell were fitted")
     raise TimeoutError(
         f"the search was {status} before all folds of any cell were fitted: give it more time, "
         "fewer values, fewer folds or fewer rows"

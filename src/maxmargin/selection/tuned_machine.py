@@ -100,6 +100,8 @@ class TunedMachine(BaseEstimator):
             self.feature_names_in_ = search.machine.feature_names_in_
         if self.refit:
             self.best_estimator_ = search.best_estimator_
+        if search.status == "interrupted":
+            self._interrupted = True  # for `conventions.fitting`
         return search
 
     def _fitted(self) -> Any:

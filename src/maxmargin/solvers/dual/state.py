@@ -68,8 +68,9 @@ class DualState(State[DualProblem, Gram]):
         bounds = self.problem.lower, self.problem.upper
         if not values.dual < np.inf and np.isinf(bounds).any():
             raise ValueError(
-                "the dual has no bound: C is infinite and the kernel not positive semidefinite on "
-                "these rows, so the coefficients grow without end; use a finite C or another kernel"
+                "the dual has no bound: C is infinite, and either not all constraints can be "
+                "satisfied, or the kernel is not positive semidefinite on these rows, so that the "
+                "coefficients grow without end; use a finite C or another kernel"
             )
         if self._norms is None:
             return values
