@@ -23,12 +23,11 @@ from maxmargin.kernels.form import apply, multiply_by
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
 WORTH = 1 / 3  # of all rows: if fewer are expected, each is computed by itself (docs/speed.md)
 
-# Of a row that is computed: panels and right rows as in `dense_tile`, room for t, the kernel's f.
+# To compute a row: panels and right rows as in `dense_tile`, room for t, the kernel's f.
 Tile: TypeAlias = tuple[Reals, Reals, Reals, int | None, Real | None]
-Part: TypeAlias = tuple[
-    Entries, Numbers
-]  # of a row that is copied: a matrix, and which of its rows
-Maker: TypeAlias = tuple[Mask, Tile | None, Part | None]  # which rows are there, and one of the two
+# To copy a row: a matrix, and which of its rows and columns.
+Source: TypeAlias = tuple[Entries, Numbers]
+Maker: TypeAlias = tuple[Mask, Tile | None, Source | None]  # which rows are there; one of the two
 
 
 class RowsOnDemand:
@@ -118,10 +117,10 @@ class RowsOnDemand:
 def need(K: Entries, maker: Maker | None, i: Index) -> None:
     """Make row i if it is not there; of what is None, numba compiles nothing."""
     if maker is not None:
-        made, tile, part = maker
+        made, tile, source = maker
         if not made[i]:
             compute(K, tile, i)
-            copy(K, part, i)
+            copy(K, source, i)
             made[i] = True
 
 
@@ -137,10 +136,10 @@ def compute(K: Entries, tile: Tile | None, i: Index) -> None:
 
 
 @inner()
-def copy(K: Entries, part: Part | None, i: Index) -> None:
-    """Row i of the part of a matrix."""
-    if part is not None:
-        matrix, numbers = part
+def copy(K: Entries, source: Source | None, i: Index) -> None:
+    """Row i from a matrix of which K is a part."""
+    if source is not None:
+        matrix, numbers = source
         line, row = K[i], matrix[numbers[i]]
         for j in range(len(line)):
             line[j] = row[numbers[j]]
