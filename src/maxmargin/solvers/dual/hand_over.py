@@ -34,7 +34,7 @@ STEP = 15  # an SMO step, per variable of its block
 ENTRY, COLUMN = 20.0, 0.5  # a kernel entry, and each of its columns: more than they cost, since SMO
 # that crawls is to be left early
 FACTORISATIONS, PASSES = 20, 3400  # for a block of m rows, of m³/6 and of m²
-TRIAL = 4  # factorisations over the free variables that it takes to solve for them, about
+TRIAL = 2  # factorisations over the free variables that it takes to solve for them, about
 AGAIN = 1.5  # times SMO's work at the last trial, before the next
 SETTLED = 0.1  # of the free variables: if fewer come and go in a block, or violate KKT at a bound
 # (93,000 rows of covtype, C = 10: two trials in vain took as long as SMO)
@@ -124,7 +124,7 @@ class Forecast:
         left, gained = self.left, self.farthest - self.far[-1]
         if left == np.inf and gained > 0:
             left = self.done[-1] * self.far[-1] / gained
-        if self.done[-1] < max(work, AGAIN * self.tried) or left < work:
+        if self.done[-1] < max(work, AGAIN * self.tried) or SLOWER * left < work:
             return False
         violate = len(possibly_free(p, state.beta, state.gradient, -self.tol)) - count
         settled = max(np.count_nonzero(before != self.free), violate) <= SETTLED * count

@@ -31,11 +31,13 @@ LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
 QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
 # california has 0.21 (C = 10⁶, γ = .1: 15 s by blocks, 5 by low rank), covtype 0.23 (5 s and 20)
 FEW = 1000  # rows: with fewer a low rank is not worth the trouble
-MANY = 2500  # rows: with fewer float32 is not
+MANY = 1500  # rows: with fewer float32 is not
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
 SHIFT = 1e-5  # of the diagonal: what is added to it in float32
 RESIDUAL = 1e-4  # relative, of a system solved by conjugate gradients: Newton's steps need no more
-STEPS = 25  # of conjugate gradients: if they are not enough, float64 is faster
+STEPS = 25  # of conjugate gradients, at most
+WORTH = 1e-3  # of the rows: steps that a solve may take if the next factor is to be in float32:
+# what such a factor saves grows with m³, what a step takes with m²
 CHUNK = 256  # rows that are converted at a time
 
 
@@ -57,7 +59,7 @@ class NewtonSystem:
         self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
         self.whole = low_rank_factor(K, coarse)
         self.L: Floats | None = None
-        self.single = len(K) >= MANY
+        self.single, self.steps = len(K) >= MANY, 0
         self.space: Entries = np.empty(0)
 
     def factorise(self, D: Floats) -> None:
@@ -75,6 +77,7 @@ class NewtonSystem:
             factorise(square)
             self.factor = square
         else:
+            self.single = self.single and self.steps <= WORTH * len(self.K)
             self.single = self.single and self._factorised_in_single()
             if not self.single:
                 self._factorise_in_double()
@@ -103,9 +106,9 @@ class NewtonSystem:
         """Scaled to a diagonal of 1; False if float32 is not exact enough."""
         self.scale = 1 / np.sqrt(self.diagonal + 1 / self.weight)
         A = self._room(np.float32)
-        for start in range(0, len(A), CHUNK):
-            part = slice(start, start + CHUNK)
-            A[part] = self.K[part] * (self.scale[part, None] * self.scale)
+        for start in range(0, len(A), CHUNK):  # only the half that is factorised
+            part, later = slice(start, start + CHUNK), slice(start, None)
+            A[part, later] = self.K[part, later] * (self.scale[part, None] * self.scale[later])
         np.einsum("ii->i", A)[:] = 1 + SHIFT
         self.factor = A.T
         return factorise(self.factor)
@@ -138,12 +141,13 @@ class NewtonSystem:
         added, x, r = self.scale / self.weight, np.zeros_like(q), q
         z = p = solve_in_single(self.factor, r)
         product_before = float(r @ z)
-        for _ in range(STEPS):
+        for step in range(STEPS):
             v = self.scale * p
             Ap = self.scale * product(self.K, v) + added * v
             length = product_before / float(p @ Ap)
             x, r = x + length * p, r - length * Ap
             if np.linalg.norm(r) <= RESIDUAL * np.linalg.norm(q):
+                self.steps = max(self.steps, step)
                 return x
             z = solve_in_single(self.factor, r)
             product_now = float(r @ z)
