@@ -25,7 +25,7 @@ from functools import partial
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import compiled, inner, small
 from maxmargin.hardware.simd import LANES, ROWS, UNIT, aligned, multiply, put
 from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
@@ -253,7 +253,7 @@ def fill(
                 mirror_rows(out, j, min(j + BLOCK, m), first * lanes, min(last * lanes, n))
 
 
-@inner()
+@small()
 def put_some(y: Reals, o: int, out: Entries, j: int, i: int, count: int) -> None:
     """As `put`, for fewer numbers than a vector has."""
     for l in range(count):
