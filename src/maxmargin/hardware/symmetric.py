@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from maxmargin.hardware.arrays import Entries
-from maxmargin.hardware.jit import compiled, small
+from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import SQUARE, transpose
 from maxmargin.hardware.threads import run_split
 
@@ -28,7 +28,7 @@ def mirror(out: Entries, start: int, stop: int) -> None:
         mirror_rows(out, s * STRIP, bottom, 0, bottom)
 
 
-@small()
+@inner()
 def mirror_rows(out: Entries, top: int, bottom: int, left: int, right: int) -> None:
     """out[i, j] = out[j, i] for top ≤ j < bottom and left ≤ i < right, i < j."""
     for i in range(left, min(right, bottom), SQUARE):
