@@ -13,6 +13,7 @@ import numba
 import pytest
 from numba.core import ir
 from numba.core.base import BaseContext
+from numba.core.postproc import PostProcessor
 from numba.core.types.functions import BaseFunction
 
 import maxmargin
@@ -181,6 +182,7 @@ def test_compiling_leaves_python_and_numba_as_they_were(collecting, returns):
         assert BaseFunction.get_call_type is pipeline.FIND
         assert BaseContext.refresh is pipeline.REFRESH
         assert ir.Inst._rec_list_vars is pipeline.LIST
+        assert PostProcessor.run is pipeline.TIDY
     finally:
         gc.enable()
 

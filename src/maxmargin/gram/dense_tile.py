@@ -27,7 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Real, Reals, RealType
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import compiled, inner, small
 from maxmargin.hardware.simd import LANES, ROWS, UNIT, aligned, multiply, put
 from maxmargin.hardware.symmetric import mirror_rows
 from maxmargin.hardware.threads import run_split
@@ -282,7 +282,7 @@ def fill(
                 mirror_rows(out, strip, end_of_strip, first * lanes, right)
 
 
-@inner()
+@small()
 def put_some(y: Reals, o: int, out: Entries, j: int, i: int, count: int) -> None:
     """As `put`, for fewer numbers than a vector has."""
     for l in range(count):

@@ -2,11 +2,13 @@
 
 Most of the time to compile is saved by leaving out
 
-- machine code of inner functions, which are compiled as a part of each function that calls them;
+- machine code of inner functions, which are compiled as a part of each function that calls them,
+  and linked once, not also with the inner functions between;
 - the passes of the optimiser that numba runs on each inner function by itself, and once more to
   find reference counts that can go, before the one that counts, on a function with all it calls;
-- the passes for closures, `with`, literals and array expressions, which no function here has, and
-  for the ends of variables' lives, which nobody counts;
+- the passes for closures, `with`, literals and array expressions, which no function here has, for
+  the ends of variables' lives, which nobody counts, and for the source annotated with types, which
+  nobody reads; and what numba does around each pass: a fifteenth;
 - most of the instructions that are to be removed again (`lowering`), the optimiser's passes on
   wrappers, which only call, and on declarations;
 - the search for the implementation of an operation that was found before: a quarter of the time;
@@ -32,14 +34,19 @@ from numba.core.base import BaseContext
 from numba.core.caching import FunctionCache
 from numba.core.codegen import CPUCodegen, JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
-from numba.core.compiler_machinery import register_pass
+from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.cpu import CPUTargetOptions
 from numba.core.imputils import builtin_registry
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
+    AnnotateTypes,
+    DumpParforDiagnostics,
     InlineOverloads,
     IRLegalization,
     NativeLowering,
     NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
 )
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (
@@ -63,6 +70,7 @@ NEEDLESS = (
     *(InlineInlinables, InlineOverloads, RewriteDynamicRaises, NopythonRewrites),
     *(FindLiterallyCalls, LiteralUnroll, LiteralPropagationSubPipelinePass),
     IRLegalization,  # says when variables die, for reference counts
+    *(AnnotateTypes, DumpParforDiagnostics, NoPythonSupportedFeatureValidation),
 )
 
 WRAPPER = "_ZN7cpython"  # how the names of functions for Python begin
@@ -72,11 +80,13 @@ CONTEXT: Any = BaseContext
 REFRESH = CONTEXT.refresh
 STATEMENTS: Any = ir.Inst
 LIST = STATEMENTS._rec_list_vars
+AFTER: Any = PostProcessor
+TIDY = AFTER.run
 USED = (  # below: what a numba lacks of it is an AttributeError here, not at the first fit
     *(getattr(CPUTargetOptions, option) for option in (*LESS, "no_cpython_wrapper")),
     JITCodeLibrary._optimize_functions,
     JITCodeLibrary._optimize_final_module,
-    JITCodeLibrary._get_module_for_linking,
+    *(JITCodeLibrary.add_linking_library, JITCodeLibrary.finalize, PassManager._runPass),
     CPUCodegen._module_pass_manager,
     CPUCodegen._function_pass_manager,
     FunctionCache._guard_against_spurious_io_errors,
@@ -100,6 +110,11 @@ def keep_on_disk(dispatcher: Any) -> None:
 class OptimisedOnce(JITCodeLibrary):
     """The code of a function and of all that it calls, optimised together."""
 
+    def add_linking_library(self, library: Any) -> None:
+        super().add_linking_library(library)
+        if isinstance(library, OnlyLinked):  # which leaves to us what it calls
+            self._linking_libraries += library._linking_libraries
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
@@ -122,9 +137,6 @@ class OnlyLinked(OptimisedOnce):
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
 
@@ -195,14 +207,14 @@ class Economy:
             Economy.collecting = gc.isenabled()
             gc.disable()
             CALLS.get_call_type, CONTEXT.refresh = remembered(), refreshed_once()
-            STATEMENTS._rec_list_vars = listed
+            STATEMENTS._rec_list_vars, AFTER.run = listed, tidied
         Economy.depth += 1
 
     def __exit__(self, *error: object) -> None:
         Economy.depth -= 1
         if not Economy.depth:
             CALLS.get_call_type, CONTEXT.refresh = FIND, REFRESH
-            STATEMENTS._rec_list_vars = LIST
+            STATEMENTS._rec_list_vars, AFTER.run = LIST, TIDY
             if Economy.collecting:
                 gc.enable()
 
@@ -239,6 +251,16 @@ def listed(statement: Any, parts: Any) -> list[ir.Var]:
     return found
 
 
+def tidied(process: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """As TIDY after a step, without the variables alive in each block, which generators need."""
+    function = process.func_ir
+    if emit_dels or function.is_generator:
+        TIDY(process, emit_dels, extend_lifetimes)
+    else:
+        function.blocks = canonicalize_cfg(function.blocks)
+        function.variable_lifetime = VariableLifetime(function.blocks)
+
+
 def refreshed_once() -> Callable[[Any], None]:
     """As REFRESH, which looks for new implementations, but not while it is at that.
 
@@ -259,6 +281,14 @@ def refreshed_once() -> Callable[[Any], None]:
     return refresh
 
 
+class Steps(PassManager):
+    """The steps of a compiler, without the events, clocks and checks around each."""
+
+    def _runPass(self, index: int, pss: Any, internal_state: Any) -> None:
+        pss.analysis = self._analysis
+        pss.run_pass(internal_state)
+
+
 class OnceCompiler(Compiler):
     """numba's compiler with another last step."""
 
@@ -273,14 +303,14 @@ class OnceCompiler(Compiler):
             return super().compile_extra(func)
 
     def define_pipelines(self) -> list[Any]:
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        pipeline.passes = [
+        steps = Steps("nopython")
+        steps.passes = [
             (self.lowering if step is NativeLowering else step, why)
-            for step, why in pipeline.passes
+            for step, why in DefaultPassBuilder.define_nopython_pipeline(self.state).passes
             if step not in NEEDLESS
         ]
-        pipeline.finalize()
-        return [pipeline]
+        steps.finalize()
+        return [steps]
 
 
 class InnerCompiler(OnceCompiler):

@@ -27,7 +27,7 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import SMALL, compiled, inner, linked
+from maxmargin.hardware.jit import SMALL, compiled, linked, small
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem.dual import SIDES, values_of
 from maxmargin.solvers.dual.active_set import MOST_FREE, active_set, bring_gradient
@@ -236,7 +236,7 @@ def solve_strip(
             pair += 1
 
 
-@inner()
+@small()
 def gather_pair(
     strip: Floats,
     own: Floats,
@@ -245,24 +245,22 @@ def gather_pair(
     b: int,
     K: Floats,
 ) -> None:
-    """K of the rows of a and b; K[b, b] is in the strip too, or in `own`."""
+    """K of the rows of a and b > a, one b after the other; K[b, b] is in the strip or in `own`."""
     starts, blocks, first, last, _, _ = layout
     m, width = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
     at_a, at_b = starts[a] - starts[first], starts[b] - starts[first]
     for i in range(m):
-        for j in range(m):
+        for j in range(m if b == a + 1 else 0):  # there from the b before
             K[i, j] = strip[at_a + i, at_a + j]
         for j in range(width):
             K[i, m + j] = K[m + j, i] = strip[at_a + i, at_b + j]
     for i in range(width):
+        row = strip[at_b + i, at_b:] if b < last else own[blocks[b] + i * width :]
         for j in range(width):
-            inside = b < last
-            K[m + i, m + j] = (
-                strip[at_b + i, at_b + j] if inside else own[blocks[b] + i * width + j]
-            )
+            K[m + i, m + j] = row[j]
 
 
-@inner()
+@small()
 def weigh(
     beta: Floats,
     G: Floats,
