@@ -234,7 +234,7 @@ class Fit:
         machine, proof, solver = self.machine, self.machine.certificate_, self.tasks[0].solver
         timed_out = ending.status is Status.OUT_OF_TIME  # where a stage's own time tells little
         why = f"{self.seconds:.3g} s passed" if timed_out else ending.why
-        if self.pressed:  # of which only the task that was running knows
+        if self.pressed and ending == STOPPED:  # only the task that was running knows of the key
             why = "Ctrl-C"
         warn(
             f"{type(machine).__name__} stopped: {proof.status.value} ({why}). {proof.shortfall}; "

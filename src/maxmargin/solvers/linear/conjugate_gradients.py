@@ -100,6 +100,8 @@ def descend(
                 row_add(data, indices, indptr, i, p[i], w)
         for k in range(len(w)):
             curvature += w[k] * w[k]
+        if along <= 0:  # p does not descend: rounding errors are all that is left
+            break
         t = along / curvature if curvature > 1e-14 * length else np.inf
         for i in range(len(x)):
             if free[i] and p[i] != 0.0:
