@@ -37,7 +37,7 @@ from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
 from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
-from maxmargin.solvers.dual.newton_system import QUARTER, rank_of
+from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
@@ -59,7 +59,6 @@ ITERATIONS = 150  # most on one block: 10 to 20, but 50 to 120 of low rank, whic
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
 NEARLY = 0.8  # of all rows: two blocks of so many are as much work as one of all
-SHARED = 2500  # rows of a block from which on two threads of BLAS are faster than one
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -104,7 +103,7 @@ class BlockInteriorPoint(Solver):
             highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
                 work = optimum(block, before.copy(), aim, rest)
-                beta = yield from counted(state, work, alone=smooth or len(block.K) < SHARED)
+                beta = yield from counted(state, work, alone=smooth or len(block.K) < MANY)
                 moved = beta != before
                 if moved.any() and block.objective(beta) <= highest:
                     break

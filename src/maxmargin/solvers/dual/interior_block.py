@@ -37,7 +37,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.newton_system import NewtonSystem, product
 
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
-INSIDE = 0.03  # of the width of a box: how far inside it a start is
+INSIDE = 0.1  # of the width of a box: how far inside it a start is
 SHORT = 0.995  # of the way to the boundary: how far a step goes
 LEAST = 1e-30  # of the first μ: what is less is nothing
 STUCK = 1e-6  # of a step: if it goes no farther, rounding is all that is left
@@ -108,7 +108,7 @@ class Block:
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
     def start(self, beta: Floats) -> Point:
-        """β a little inside the box, and multipliers that fit the gradient there.
+        """β a tenth of the box inside, or of its largest; multipliers that fit the gradient there.
 
         What is feasible stays so but for that.
         """

@@ -31,7 +31,7 @@ LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
 QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
 # california has 0.21 (C = 10⁶, γ = .1: 15 s by blocks, 5 by low rank), covtype 0.23 (5 s and 20)
 FEW = 1000  # rows: with fewer a low rank is not worth the trouble
-MANY = 1500  # rows: with fewer float32 is not
+MANY = 1500  # rows: with fewer neither float32 nor a second thread of BLAS is
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
 SHIFT = 1e-5  # of the diagonal: what is added to it in float32
 RESIDUAL = 1e-4  # relative, of a system solved by conjugate gradients: Newton's steps need no more
