@@ -66,9 +66,9 @@ class Run:
                 self._finish()
         except SeenEnough:
             ending = STOPPED
-        except KeyboardInterrupt:
-            ending = PRESSED
-        if ending is not PRESSED:  # in the middle of a step: `conclude` makes β feasible
+        except KeyboardInterrupt:  # in the middle of a step: `conclude` makes β feasible
+            ending, state.exact = PRESSED, False
+        if ending is not PRESSED:
             state.check(type(solver).__name__)
         if ending.status is Status.CONVERGED:
             end = self.history[-1]

@@ -89,7 +89,7 @@ def test_smo_is_not_left_in_its_first_blocks():
     assert set(words) == {""}
 
 
-def test_smo_is_not_left_while_it_collects_support_vectors(monkeypatch):
+def test_smo_is_not_left_while_every_block_settles_as_many(monkeypatch):
     """With C this small all rows are at a bound in the end, a thousand more after each block."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(10_000, 40))
@@ -102,7 +102,7 @@ def test_smo_is_not_left_while_it_collects_support_vectors(monkeypatch):
         return {*words}
 
     assert methods() == {""}
-    monkeypatch.setattr(hand_over, "GROWING", np.inf)
+    monkeypatch.setattr(hand_over.Forecast, "count", lambda self, moving: np.inf)
     assert methods() == {"", "second order"}
 
 
@@ -116,7 +116,7 @@ def test_smo_is_left_where_it_does_not_solve_its_blocks(unfinished, gap):
         unfinished,
     )
     forecast = hand_over.Forecast(state, 1e-3)
-    forecast.done, forecast.far, forecast.support = [0.0, 1.0, 2.0], [9.0, 8.0, 7.0], [0, 500, 900]
+    forecast.done, forecast.far = [0.0, 1.0, 2.0], [9.0, 8.0, 7.0]
     assert forecast.prefers(BlockInteriorPoint(), state) == (unfinished == 2 and gap == 0.9)
 
 
@@ -164,6 +164,20 @@ def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
     forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
     forecast.free = free
     assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state) is not violate
+
+
+def test_a_gradient_is_not_recomputed_where_it_is_exact():
+    """A limit right after the second-order method began: its G is that of the end."""
+    problem, gram = hard()
+    state = DualState(problem, gram, BlockSMO(max_iter=500).solve(problem, gram).beta)
+    state.conclude()
+    known = state.gradient
+    state.conclude()
+    assert state.gradient is known
+    state.move_to(np.array([0, 1]), state.beta[[0, 1]] / 2)
+    state.conclude()
+    assert state.gradient is not known
+    np.testing.assert_allclose(state.gradient, exact_gradient(problem, gram, state.beta))
 
 
 def test_the_clock_decides_nothing(monkeypatch):

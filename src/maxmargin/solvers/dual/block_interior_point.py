@@ -90,7 +90,7 @@ class BlockInteriorPoint(Solver):
 
     def iterate(self, state: DualState) -> Moves:
         p, rng = state.problem, np.random.default_rng(0)
-        state.refresh()
+        state.conclude()
         state.dtype = np.float64
         whole, done = self.work_of_all(state), 0.0
         smooth = whole <= self.work_of_blocks(state)
@@ -112,7 +112,6 @@ class BlockInteriorPoint(Solver):
             state.move_to(W[moved], beta[moved], "interior point", steps=0)
             if outside <= exact:  # it may be the end: a sum of changes is not exact at β = 10¹²
                 state.refresh()
-                state.exact = True
             yield
             done = 0.0 if smooth else done + (state.steps - began) * len(block.K) ** 3 / 3
             smooth = done >= whole  # blocks that were predicted to be less work are not

@@ -5,7 +5,9 @@ matrix is worse conditioned; the second-order method takes about the same work w
 is. So, after each block,
 
     far   = log(violation / tol) + log(relative gap / tol): often the one falls, then the other
-    left  = far / (fall of far per operation, over the later half)
+    left  = far / (fall of far per operation, over the later half); or by the number of variables
+            that are free or violate KKT, where that ends sooner: of many rows every block settles
+            as many, and the largest violation stays what it is until the last
     whole = the operations of the second-order method: Cholesky factorisations of its blocks, more
             blocks the more variables are free or violate KKT, but no more than those of all rows
 
@@ -42,8 +44,6 @@ SETTLED = 0.1  # of the free variables: if fewer come and go in a block, or viol
 SLOWER = 3  # times that SMO takes longer than predicted: it gets ever slower
 PART = 0.1  # of the work of the second-order method that SMO does at least; more in its first ten
 # blocks, from which little can be told (cover_adbench, C = 100: 0.3 s by SMO alone, 1.8 s by both)
-GROWING = 1.05  # times the support vectors before a block: more are still being found (narrow,
-# 10,000 rows, C = .01: a thousand in each of nine blocks; 0.25 s by SMO alone, 2 s by both)
 FARTHEST = 1e12  # times tol: a hard margin begins with an infinite gap
 CRAWLS, FAR = 2, 0.5  # blocks in a row that used up their steps, and a relative gap: SMO does not
 # even solve its blocks, and frees ever more variables that are at a bound in the end
@@ -60,7 +60,8 @@ class Forecast:
         self.done, self.far = [0.0], [np.inf]
         self.tried, self.free = 0.0, np.empty(0, bool)
         self.exact = False, state.dtype == np.float64
-        self.farthest, self.support = 0.0, [0]
+        self.farthest = 0.0
+        self.counted, self.moving = [0.0], [np.inf]  # the work done, and how many may still move
 
     def note(self, state: DualState) -> None:
         """After a block that was measured."""
@@ -73,38 +74,34 @@ class Forecast:
         both = np.array([values.violation, values.relative_gap]) / self.tol
         self.far.append(min(self.far[-1], float(np.log(np.clip(both, 1.0, FARTHEST)).sum())))
         self.farthest = max(self.farthest, self.far[-1])
-        self.support.append(int(np.count_nonzero(state.beta)))
 
     @property
     def left(self) -> float:
         """The work that SMO still has to do."""
-        if len(self.done) < 3:
-            return np.inf
-        half = max(1, int(np.searchsorted(self.done, self.done[-1] / 2)))
-        half = min(half, len(self.done) - 2)
-        fall, work = self.far[half] - self.far[-1], self.done[-1] - self.done[half]
-        return float(work * self.far[-1] / fall) if fall > 0 else np.inf
+        return work_left(self.done, self.far)
 
     def prefers(self, finish: BlockInteriorPoint, state: DualState) -> bool:
-        """Whether the second-order method is predicted to be faster from here on.
-
-        Nothing is predicted while blocks bring in new support vectors: the end comes with the last.
-        """
+        """Whether the second-order method is predicted to be faster from here on."""
         if len(self.done) < 3:
             return False
         if state.idle >= STALLED:
             return True
         if state.unfinished >= CRAWLS and state.measured.relative_gap > FAR:
             return True
-        if self.support[-1] > GROWING * self.support[-2]:
-            return False
         m, n = finish.size(state), state.gram.n
         block, part = self.work(min(m, n), n), max(PART, 1 / len(self.done))
         if self.done[-1] <= part * block:
             return False
         moving = len(possibly_free(state.problem, state.beta, state.gradient, -self.tol))
         whole = min((1 + ROUNDS * moving / m) * block, self.work(n, n))
-        return bool(self.done[-1] > part * whole and SLOWER * self.left > whole)
+        left = min(self.left, self.count(moving))
+        return bool(self.done[-1] > part * whole and SLOWER * left > whole)
+
+    def count(self, moving: int) -> float:
+        """The work left until no variable is free or violates KKT, by how their number fell."""
+        self.counted.append(self.done[-1])
+        self.moving.append(moving)
+        return work_left(self.counted, self.moving)
 
     def work(self, m: int, n: int) -> float:
         """To solve a block of m rows out of n."""
@@ -131,3 +128,13 @@ class Forecast:
         settled = max(np.count_nonzero(before != self.free), violate) <= SETTLED * count
         self.tried = self.done[-1] if settled else self.tried
         return bool(settled)
+
+
+def work_left(done: list[float], far: list[float]) -> float:
+    """Until `far` is 0, if it goes on falling as it did over the later half of the work done."""
+    if len(done) < 3:
+        return np.inf
+    half = max(1, int(np.searchsorted(done, done[-1] / 2)))
+    half = min(half, len(done) - 2)
+    fall, work = far[half] - far[-1], done[-1] - done[half]
+    return float(work * far[-1] / fall) if fall > 0 else np.inf

@@ -119,7 +119,7 @@ class DualState(State[DualProblem, Gram]):
         change = self.gram.dot(self.problem.row_of(variables), delta, self.dtype, again=True)
         self.beta[variables] = values
         self.gradient += self.problem.on_variables(change)
-        self.updated = True
+        self.updated, self.exact = True, False
         self._moved(variables, delta, why, steps)
 
     def begin_at(self, beta: Floats, *, steps: int = 1) -> None:
@@ -164,15 +164,17 @@ class DualState(State[DualProblem, Gram]):
     def refresh(self) -> None:
         """Recompute the gradient from β alone, in float64."""
         self.gradient = exact_gradient(self.problem, self.gram, self.beta)
-        self.updated = False
+        self.updated, self.exact = False, True
 
     def tighten(self, values: Values, tol: float) -> None:
         if values.violation <= self.aim and values.relative_gap > tol:
             self.aim = values.violation * min(0.5, tol / values.relative_gap)
 
     def conclude(self) -> None:
-        self.beta = self.problem.feasible(self.beta)  # millions of steps let the sums drift
-        self.refresh()
+        beta = self.problem.feasible(self.beta)  # millions of steps let the sums drift
+        if not (self.exact and np.array_equal(beta, self.beta)):
+            self.beta = beta
+            self.refresh()
 
     def restart(self) -> bool:
         self.refresh()
