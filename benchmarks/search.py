@@ -69,7 +69,7 @@ SEARCHES = {
     "covtype-1000": Case("covtype", 1_000),
     "covtype-5000": Case("covtype", 5_000),
     "pendigits": Case("pendigits", None),
-    "california-4000": Case("california_housing", 4_000, regression=True),
+    "california-4000": Case("california_scaled", 4_000, regression=True),
 }
 BUDGETS = {f"covtype-5000, {mb} MB": Case("covtype", 5_000, cache_size=mb) for mb in (64, 256, 512)}
 LEFT_OUT = {
