@@ -36,7 +36,13 @@ from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
-from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
+from maxmargin.solvers.dual.interior_block import (
+    DualBlock,
+    InnerPoint,
+    gap_of,
+    harmless,
+    interior_points,
+)
 from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
@@ -175,7 +181,7 @@ def of_whole_rows(state: DualState, W: Numbers, outside: float) -> tuple[Numbers
     return every[chosen[p.row_of(every)]], outside
 
 
-def highest_objective(block: Block, beta: Floats) -> float:
+def highest_objective(block: DualBlock, beta: Floats) -> float:
     """The objective of β, and what rounding may add to it."""
     terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(beta).sum() ** 2
     return float(block.objective(beta) + ROUNDING * terms)
@@ -207,7 +213,7 @@ def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats
         state.steps += count
 
 
-def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]:
+def optimum(block: DualBlock, beta: Floats, tol: float, rest: float) -> Work[Floats]:
     """β of the block, of a violation and a relative gap ≤ tol if rounding allows.
 
     It may be that the free variables of the present β are right already; if not, this tells how
@@ -244,7 +250,7 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
 
 
 def optimum_of_part(
-    block: Block, point: Point, V: Numbers, tol: float, scale: float
+    block: DualBlock, point: InnerPoint, V: Numbers, tol: float, scale: float
 ) -> Work[tuple[Floats, float]]:
     """β of the block if all but V and a few are at the bounds that the multipliers say.
 
@@ -279,7 +285,7 @@ def optimum_of_part(
     return repaired, distance
 
 
-def part_of(block: Block, V: Numbers, beta: Floats) -> Block:
+def part_of(block: DualBlock, V: Numbers, beta: Floats) -> DualBlock:
     """The problem over β_V, the others fixed."""
     p, others = block.problem, beta.copy()
     others[V] = 0.0
@@ -292,7 +298,7 @@ def part_of(block: Block, V: Numbers, beta: Floats) -> Block:
         group=p.group[V],
         rows=None if p.rows is None else row_of,
     )
-    return Block(part, block.K[np.ix_(rows, rows)])
+    return DualBlock(part, block.K[np.ix_(rows, rows)])
 
 
 def coarseness(p: DualProblem, scale: float) -> float:
@@ -305,7 +311,7 @@ def coarseness(p: DualProblem, scale: float) -> float:
 
 def block_of(
     p: DualProblem, gram: Gram, W: Numbers, beta: Floats, gradient: Floats
-) -> tuple[Block, float]:
+) -> tuple[DualBlock, float]:
     """The problem over β_W, the others fixed; and what these add to the dual."""
     rows, row_of = np.unique(p.row_of(W), return_inverse=True)
     K = gram.square(rows)
@@ -320,7 +326,7 @@ def block_of(
         group=p.group[W],
         rows=None if p.rows is None else row_of,
     )
-    return Block(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
+    return DualBlock(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:

@@ -46,7 +46,7 @@ Step = tuple[Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Point:
+class InnerPoint:
     """Strictly inside the box.
 
     Attributes
@@ -63,14 +63,14 @@ class Point:
     upper: Floats
     gradient: Floats
 
-    def on(self, W: Numbers) -> Point:
+    def on(self, W: Numbers) -> InnerPoint:
         """Of some of the variables."""
         each = (self.beta[W], self.lower[W], self.upper[W], self.gradient[W])
-        return Point(each[0], self.offsets, *each[1:])
+        return InnerPoint(each[0], self.offsets, *each[1:])
 
 
 @dataclass(frozen=True)
-class Block:
+class DualBlock:
     """A problem over some variables and the matrix K of their rows."""
 
     problem: DualProblem
@@ -107,7 +107,7 @@ class Block:
         p = self.problem
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
-    def start(self, beta: Floats) -> Point:
+    def start(self, beta: Floats) -> InnerPoint:
         """β a tenth of the box inside, or of its largest; multipliers that fit the gradient there.
 
         What is feasible stays so but for that.
@@ -125,7 +125,7 @@ class Block:
         mu = float(np.mean(np.abs(force) * np.minimum(beta - low, high - beta))) or 1.0
         lower = np.where(has_lower, np.maximum(force, 0.0) + mu / (beta - low), 0.0)
         upper = np.where(has_upper, np.maximum(-force, 0.0) + mu / (high - beta), 0.0)
-        return Point(beta, offsets, lower, upper, gradient)
+        return InnerPoint(beta, offsets, lower, upper, gradient)
 
 
 class Place:
@@ -134,7 +134,7 @@ class Place:
     A step is (δβ, δb, δv, δw); products come in pairs, of the lower and of the upper bounds.
     """
 
-    def __init__(self, block: Block, system: NewtonSystem, now: Point) -> None:
+    def __init__(self, block: DualBlock, system: NewtonSystem, now: InnerPoint) -> None:
         p = block.problem
         self.system, self.now = system, now
         self.bounded = np.isfinite(p.lower), np.isfinite(p.upper)
@@ -171,7 +171,9 @@ class Place:
         return self.only((lower, (self.above - t * x) * (self.now.upper + t * w)))
 
 
-def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator[Point]:
+def interior_points(
+    block: DualBlock, start: InnerPoint, coarse: float = 0.0
+) -> Iterator[InnerPoint]:
     """Points ever nearer to the optimum; ends where rounding does not let it come nearer.
 
     As long as no D is near `coarse`, steps may be made with a K whose diagonal is off by that.
@@ -207,7 +209,7 @@ def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator
         beta = now.beta + x
         if not (t > STUCK and np.isfinite(beta).all()):
             return
-        now = Point(beta, now.offsets + b, now.lower + v, now.upper + w, block.gradient(beta))
+        now = InnerPoint(beta, now.offsets + b, now.lower + v, now.upper + w, block.gradient(beta))
         yield now
 
 
