@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ QUANTITIES = {
 FEW = 20  # points up to which each is marked: a single one has no line
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvergenceDisplay:
     """The progress of a solver: one panel per quantity, one point per outer iteration.
 
@@ -66,11 +68,8 @@ class ConvergenceDisplay:
     ['gap', 'movement', 'objective', 'violation']
     """
 
-    def __init__(
-        self, *, curves: Mapping[str, NDArray[np.float64]], unit: str = "outer iteration"
-    ) -> None:
-        self.curves = curves
-        self.unit = unit
+    curves: Mapping[str, NDArray[np.float64]]
+    unit: str = "outer iteration"
 
     @classmethod
     def from_estimator(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMatrixDisplay(Display):
     """The kernel matrix as a heat map, its rows ordered by class.
 
@@ -59,16 +61,9 @@ class KernelMatrixDisplay(Display):
     array([10, 10, 10])
     """
 
-    def __init__(
-        self,
-        *,
-        matrix: Floats,
-        classes: NDArray[Any],
-        counts: NDArray[np.integer],
-    ) -> None:
-        self.matrix = matrix
-        self.classes = classes
-        self.counts = counts
+    matrix: Floats
+    classes: NDArray[Any]
+    counts: NDArray[np.integer]
 
     @classmethod
     def from_kernel(
@@ -142,6 +137,7 @@ class KernelMatrixDisplay(Display):
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, label="kernel value")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelErrorDisplay:
     r"""How far features are from the kernel, against their number D.
 
@@ -179,9 +175,8 @@ class KernelErrorDisplay:
     True
     """
 
-    def __init__(self, *, sizes: NDArray[np.integer], errors: Floats) -> None:
-        self.sizes = sizes
-        self.errors = errors
+    sizes: NDArray[np.integer]
+    errors: Floats
 
     @classmethod
     def from_features(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ PANELS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RoundsDisplay:
     """Chunking over partitions, round by round: one panel each for rows, bytes and distance.
 
@@ -51,8 +53,7 @@ class RoundsDisplay:
     0
     """
 
-    def __init__(self, *, curves: Mapping[str, Floats]) -> None:
-        self.curves = curves
+    curves: Mapping[str, Floats]
 
     @classmethod
     def from_estimator(

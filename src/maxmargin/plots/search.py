@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SearchDisplay(Display):
     """The mean score of every cell of a search, over C and γ.
 
@@ -49,20 +51,14 @@ class SearchDisplay(Display):
     (4, 3)
     """
 
-    def __init__(
-        self,
-        *,
-        Cs: Floats,
-        gammas: Floats,
-        scores: Floats,
-        unfinished: Mask,
-        best: tuple[float, float],
-        simple: tuple[float, float],
-        path: Floats,
-        title: str,
-    ) -> None:
-        self.Cs, self.gammas, self.scores, self.unfinished = Cs, gammas, scores, unfinished
-        self.best, self.simple, self.path, self.title = best, simple, path, title
+    Cs: Floats
+    gammas: Floats
+    scores: Floats
+    unfinished: Mask
+    best: tuple[float, float]
+    simple: tuple[float, float]
+    path: Floats
+    title: str
 
     @classmethod
     def from_search(cls, search: Search | Any, *, ax: Axes | None = None) -> Self:
@@ -176,6 +172,7 @@ def edges_of(values: Floats) -> Floats:
     return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CPathDisplay(Display):
     """Errors and support vectors along C.
 
@@ -201,8 +198,7 @@ class CPathDisplay(Display):
     True
     """
 
-    def __init__(self, *, path: CPath) -> None:
-        self.path = path
+    path: CPath
 
     @classmethod
     def from_path(cls, path: CPath, *, ax: Axes | None = None) -> Self:

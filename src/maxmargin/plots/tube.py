@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TubeDisplay:
     r"""A support vector regressor on one feature: its line, its tube, its support vectors.
 
@@ -76,24 +78,13 @@ class TubeDisplay:
     #: A support vector this close to the edge, as a share of ε, is on it.
     resolution = 0.02
 
-    def __init__(
-        self,
-        *,
-        x: NDArray[Any],
-        y: NDArray[Any],
-        line: Floats,
-        residuals: Floats,
-        epsilon: float,
-        support: NDArray[np.integer],
-        labels: tuple[str, str] = ("x", "target"),
-    ) -> None:
-        self.x = x
-        self.y = y
-        self.line = line
-        self.residuals = residuals
-        self.epsilon = epsilon
-        self.support = support
-        self.labels = labels
+    x: NDArray[Any]
+    y: NDArray[Any]
+    line: Floats
+    residuals: Floats
+    epsilon: float
+    support: NDArray[np.integer]
+    labels: tuple[str, str] = ("x", "target")
 
     @classmethod
     def from_estimator(
