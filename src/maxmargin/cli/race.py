@@ -15,6 +15,7 @@ from maxmargin.cli import options as o
 from maxmargin.cli.application import app, examples, refusal, say
 from maxmargin.cli.models import read
 from maxmargin.cli.report import print_json, seconds_words, show
+from maxmargin.cli.train import transformed
 from maxmargin.io.columns import prepared
 from maxmargin.io.rows import Reading, Rows
 
@@ -66,8 +67,7 @@ def race(
     signs, versus = _two_classes(rows)
     if not as_json:
         say(f"{rows.source}: {rows.shape[0]:,} rows, {versus}")
-    steps = prepared(machine, rows, scale=True)
-    X = rows.X if steps is machine else steps[:-1].fit_transform(rows.X)
+    X = transformed(prepared(machine, rows, scale=True), rows)
     ways = run(
         {name: SOLVERS[name](tol=tol, max_time=max_time) for name in solver or SOLVERS},
         c_svc(signs, machine.C),

@@ -95,17 +95,7 @@ def expand(
     starts = np.concatenate([[0], np.cumsum(lengths)])
     rows = SparseRows(starts, np.zeros(starts[-1], np.int32), np.zeros(starts[-1], dtype))
     parameters = np.array([form.scale, form.square, form.offset]), Z.shape[1]
-    copy = partial(
-        _copy,
-        Z.indptr,
-        Z.indices,
-        Z.data,
-        numbers,
-        *parameters,
-        rows.starts,
-        rows.columns,
-        rows.values,
-    )
+    copy = partial(_copy, Z.indptr, Z.indices, Z.data, numbers, *parameters, *rows)
     run_split(copy, len(numbers), starts[-1], threads)
     return rows
 

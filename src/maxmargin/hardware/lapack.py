@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats
-from maxmargin.hardware.symmetric import mirrored
+from maxmargin.hardware.symmetric import mirror
 
 
 def factorise(A: Entries) -> bool:
@@ -44,7 +44,7 @@ def invert(L: Entries) -> None:
     [[0.3125, -0.125], [-0.125, 0.25]]
     """
     _call("potri", L)
-    mirrored(L)
+    mirror(L)
 
 
 def solve_factored(L: Floats, rows: Floats) -> Floats:
