@@ -31,7 +31,7 @@ class Before:
 
     def violation(self, problem: DualProblem, i: int) -> float:
         """By how much variable i violates KKT: E_i < 0 though it can rise, or > 0 and can fall."""
-        error = self.gradient[i] + (self.offsets[problem.group[i]] if problem.n_groups else 0.0)
+        error = problem.residual(self.gradient, self.offsets)[i]
         rises, falls = self.beta[i] < problem.upper[i], self.beta[i] > problem.lower[i]
         return float(max(-error if rises else 0.0, error if falls else 0.0, 0.0))
 

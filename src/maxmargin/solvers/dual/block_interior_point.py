@@ -44,6 +44,7 @@ from maxmargin.solvers.dual.interior_block import (
     interior_points,
 )
 from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
+from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
@@ -290,14 +291,8 @@ def part_of(block: DualBlock, V: Numbers, beta: Floats) -> DualBlock:
     p, others = block.problem, beta.copy()
     others[V] = 0.0
     rows, row_of = np.unique(block.rows[V], return_inverse=True)
-    part = DualProblem(
-        linear=block.gradient(others)[V],
-        lower=p.lower[V],
-        upper=p.upper[V],
-        sums=p.sums - block.members() @ others,
-        group=p.group[V],
-        rows=None if p.rows is None else row_of,
-    )
+    linear, sums = block.gradient(others)[V], p.sums - block.members() @ others
+    part = restricted(p, V, linear, sums, None if p.rows is None else row_of)
     return DualBlock(part, block.K[np.ix_(rows, rows)])
 
 
@@ -317,20 +312,14 @@ def block_of(
     K = gram.square(rows)
     fixed = np.ones(p.size, bool)
     fixed[W] = False
-    sums = [beta[fixed & (p.group == g)].sum() for g in range(p.n_groups)]
-    part = DualProblem(
-        linear=gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of],
-        lower=p.lower[W],
-        upper=p.upper[W],
-        sums=p.sums - np.array(sums),
-        group=p.group[W],
-        rows=None if p.rows is None else row_of,
-    )
+    sums = p.sums - np.array([beta[fixed & (p.group == g)].sum() for g in range(p.n_groups)])
+    linear = gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of]
+    part = restricted(p, W, linear, sums, None if p.rows is None else row_of)
     return DualBlock(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:
     """The variables that are free, or would be if the gradient were off by `margin`."""
-    force = gradient + (p.offsets(beta, gradient)[p.group] if p.n_groups else 0.0)
+    force = p.residual(gradient, p.offsets(beta, gradient))
     rises, falls = (beta < p.upper) & (force < margin), (beta > p.lower) & (force > -margin)
     return np.flatnonzero((p.lower < p.upper) & (p.free(beta) | rises | falls))

@@ -82,7 +82,7 @@ def face_optimum(
         if distance >= last:
             break
         best, least = repaired, distance
-        force = gradient + (p.offsets(repaired, gradient)[p.group] if p.n_groups else 0.0)
+        force = p.residual(gradient, p.offsets(repaired, gradient))
         wrong = ((beta < p.upper) & (force < -slight)) | ((beta > p.lower) & (force > slight))
         if least <= tol or np.count_nonzero(wrong & ~free) > few:
             break

@@ -218,7 +218,7 @@ def gap_of(p: DualProblem, beta: Floats, gradient: Floats, offsets: Floats) -> f
 
     Where a bound is infinite, t goes as far as any β does.
     """
-    force = gradient + (offsets[p.group] if p.n_groups else 0.0)
+    force = p.residual(gradient, offsets)
     farthest = np.abs(beta).max()
     down = np.where(np.isinf(p.lower), farthest, beta - p.lower)
     up = np.where(np.isinf(p.upper), farthest, p.upper - beta)
