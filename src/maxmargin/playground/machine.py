@@ -105,18 +105,13 @@ def recipe(settings: Settings) -> Recipe:
     SVC(C=10.0, kernel=RBF(gamma=2.0))
     """
     s, k = settings, kernel(settings)
-    switches: dict[str, Any] = {}
-    if s.multiclass != "ovo":
-        switches["multiclass"] = s.multiclass
-    if not s.offset:
-        switches["fit_intercept"] = False
+    several: dict[str, Any] = {} if s.multiclass == "ovo" else {"multiclass": s.multiclass}
+    offset: dict[str, Any] = {} if s.offset else {"fit_intercept": False}
     if s.fourier and KERNELS[s.kernel].spectral and "fourier" in MACHINES[s.machine].switches:
-        switches |= {"approximation": "rff", "n_components": s.features}
-    offset = {name: value for name, value in switches.items() if name != "multiclass"}
-    several = {name: value for name, value in switches.items() if name == "multiclass"}
+        offset |= {"approximation": "rff", "n_components": s.features}
     recipes = {
-        "svc": Recipe(SVC, {"C": s.C, "kernel": k, **switches}),
-        "hard-margin": Recipe(SVC, {"C": np.inf, "kernel": k, **switches}),
+        "svc": Recipe(SVC, {"C": s.C, "kernel": k, **several, **offset}),
+        "hard-margin": Recipe(SVC, {"C": np.inf, "kernel": k, **several, **offset}),
         "nu-svc": Recipe(NuSVC, {"nu": s.nu, "kernel": k, **several}),
         "one-class": Recipe(OneClassSVM, {"nu": s.nu, "kernel": k}),
         "kernel-perceptron": Recipe(KernelPerceptron, {"kernel": k, "max_iter": EPOCHS}),
