@@ -85,10 +85,6 @@ class ConvergenceDisplay:
             One per quantity; a new figure by default.
         name : str, default=None
             What to call the curves in a legend.
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         check_is_fitted(estimator)
         history = estimator.history_
@@ -115,10 +111,6 @@ class ConvergenceDisplay:
             One per quantity; a new figure by default.
         name : str, default=None
             What to call the curves in a legend.
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         if isinstance(history, np.ndarray):
             known = set(history.dtype.names or ())
@@ -136,15 +128,11 @@ class ConvergenceDisplay:
         return cls(curves=curves, unit=unit).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Sequence[Axes] | None = None, name: str | None = None) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, name : as in `from_history`
-
-        Returns
-        -------
-        The display itself.
         """
         count = len(self.curves)
         self.axes_ = panels_or_new(ax, self, count, "quantities", (5, 1.2 + 1.3 * count))

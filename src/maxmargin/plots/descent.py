@@ -91,10 +91,6 @@ class DescentDisplay(Display):
             `CoordinateDescent(tol=1e-6)` by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DescentDisplay
         """
         if problem.size != 2:
             raise ValueError(f"{cls.__name__} draws two variables; this problem has {problem.size}")

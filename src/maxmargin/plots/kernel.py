@@ -79,10 +79,6 @@ class KernelMatrixDisplay(Display):
         y : array-like of shape (n_samples,)
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelMatrixDisplay
         """
         rows, labels = check_array(X), column_or_1d(y)
         return cls.from_matrix(kernel.bind(rows)(rows, rows), labels, ax=ax)
@@ -97,10 +93,6 @@ class KernelMatrixDisplay(Display):
         y : array-like of shape (n_samples,)
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelMatrixDisplay
         """
         values, labels = np.asarray(matrix, float), column_or_1d(y)
         if values.shape != (len(labels), len(labels)):
@@ -209,10 +201,6 @@ class KernelErrorDisplay:
             What to call the line in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelErrorDisplay
         """
         rows = check_array(X)
         random = check_random_state(random_state)
@@ -225,15 +213,11 @@ class KernelErrorDisplay:
         return cls(sizes=np.asarray(sizes), errors=errors).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Axes | None = None, name: str = "features") -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, name : as in `from_features`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

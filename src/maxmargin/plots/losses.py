@@ -74,10 +74,6 @@ class LossDisplay(Display):
             Where the axis begins and ends.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        LossDisplay
         """
         at = np.linspace(*limits, 601)
         values = {

@@ -139,10 +139,6 @@ class MarginDisplay:
             Whether to name the classes and marks above the picture.
         grid_resolution : int, default=200
             Points of the grid per axis.
-
-        Returns
-        -------
-        MarginDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -183,15 +179,11 @@ class MarginDisplay:
         }
 
     def plot(self, *, ax: Axes | None = None, slack: bool = False, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, slack, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

@@ -156,10 +156,6 @@ class PairStepDisplay(Display):
             The two variables.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairStepDisplay
         """
         return cls(step=PairStep.of(problem, gram, beta, i, j)).plot(ax=ax)
 

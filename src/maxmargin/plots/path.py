@@ -86,10 +86,6 @@ class PathDisplay(Display):
             Values of C in rising order; 10⁻³ … 10⁴ by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PathDisplay
         """
         values = np.logspace(-3, 4, 22) if Cs is None else np.asarray(Cs, float)
         if np.any(np.diff(values) <= 0):

@@ -139,10 +139,6 @@ class RegionsDisplay:
             Whether to name the classes above the picture.
         grid_resolution : int, default=300
             Points of the grid per axis.
-
-        Returns
-        -------
-        RegionsDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -172,15 +168,11 @@ class RegionsDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, *, ax: Axes | None = None, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         from matplotlib.colors import to_rgba
         from matplotlib.patches import Patch

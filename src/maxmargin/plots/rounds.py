@@ -68,10 +68,6 @@ class RoundsDisplay:
             Which of its problems, if it has several.
         ax : sequence of three matplotlib Axes, default=None
             A new figure by default.
-
-        Returns
-        -------
-        RoundsDisplay
         """
         check_is_fitted(estimator)
         history = estimator.history_
@@ -90,15 +86,11 @@ class RoundsDisplay:
         return cls(curves=curves).plot(ax=ax)
 
     def plot(self, *, ax: Sequence[Axes] | None = None) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.axes_ = panels_or_new(ax, self, len(PANELS), "panels", (6, 6.5))
         self.figure_: Figure | Any = self.axes_[0].figure

@@ -69,10 +69,6 @@ class SearchDisplay(Display):
         search : Search, or a fitted SVCCV or SVRCV. Of several ε each cell shows the best.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SearchDisplay
         """
         search = getattr(search, "search_", search)
         cells = search.cells

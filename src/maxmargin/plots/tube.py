@@ -117,10 +117,6 @@ class TubeDisplay:
             Whether to name the lines and points above the picture.
         grid_resolution : int, default=400
             Points at which the line is evaluated.
-
-        Returns
-        -------
-        TubeDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -164,15 +160,11 @@ class TubeDisplay:
         }
 
     def plot(self, *, ax: Axes | None = None, slack: bool = True, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, slack, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self, (6, 4))
         self.figure_: Figure | Any = ax.figure

@@ -159,7 +159,8 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         )
         here = np.append(self.coef, self.one * (self.offset - self.anchor_offset))
         linear = float(here @ move) + by * float(self.sums.sum())
-        t = zero_of(linear + LENGTHS * float(move @ move) + self.delta * np.sum(slopes, axis=0))
+        rising = linear + LENGTHS * float(move @ move) + self.delta * np.sum(slopes, axis=0)
+        t = float(np.interp(0.0, np.maximum.accumulate(rising), LENGTHS))  # where it is zero
         self.coef, self.offset = self.coef + t * change, self.offset + t * by
         self.steps += 1
         self.measure(move=t)
@@ -206,11 +207,6 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
     def conclude(self) -> None:
         if self.lost is None:
             self.confirm(0.0)
-
-
-def zero_of(slopes: Floats) -> float:
-    """The length at which a rising slope is zero, from its values at `LENGTHS`."""
-    return float(np.interp(0.0, np.maximum.accumulate(slopes), LENGTHS))
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,8 @@ class BlockSMO(Solver):
 
     def iterate(self, state: DualState) -> Moves:
         forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
-        for pause in self._smo(state):
+        small = self._is_small(state.problem, state.gram)
+        for pause in (self._whole if small else self._blocks)(state):
             yield pause
             forecast.note(state)
             if forecast.trusts_face(finish, state):
@@ -101,10 +102,6 @@ class BlockSMO(Solver):
         if start is not None and self._is_small(problem, matrix):
             matrix.held(matrix.precision)
         return super().begin(problem, matrix, start)
-
-    def _smo(self, state: DualState) -> Moves:
-        small = self._is_small(state.problem, state.gram)
-        return (self._whole if small else self._blocks)(state)
 
     def _is_small(self, problem: DualProblem, gram: Gram) -> bool:
         """Whether all variables are one working set."""
