@@ -265,15 +265,11 @@ def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
             lines[0] += f" with {count} classes"
             if rows.y.dtype.kind in "iu" and n < FEW * count:
                 lines[0] += "; if these are quantities: --machine svr"
-    done = []
     steps = getattr(estimator, "named_steps", {})
-    if "scale" in steps:
-        done.append("numbers standardised (--no-scale to leave them)")
+    scaled = "scale" in steps
     if "columns" in steps:
-        if len(rows.text) < d:
-            scaled = steps["columns"].transformers[0][1].with_std
-            done.append("numbers standardised (--no-scale to leave them)" if scaled else "")
+        scaled = len(rows.text) < d and steps["columns"].transformers[0][1].with_std
+    done = ["numbers standardised (--no-scale to leave them)"] if scaled else []
+    if "columns" in steps:
         done.append(f"one column for each value of {', '.join(rows.text)}")
-    if any(done):
-        lines.append("; ".join(filter(None, done)))
-    return "\n".join(lines)
+    return "\n".join([*lines, "; ".join(done)] if done else lines)

@@ -74,10 +74,8 @@ class SearchDisplay(Display):
         cells = search.cells
         Cs = np.unique([cell.machine.C for cell in cells])
         gammas = np.unique([cell.gamma or np.nan for cell in cells])
-        scores, tried = (
-            np.full((len(gammas), len(Cs)), np.nan),
-            np.zeros((len(gammas), len(Cs)), bool),
-        )
+        scores = np.full((len(gammas), len(Cs)), np.nan)
+        tried = np.zeros(scores.shape, bool)
         for cell in cells:
             row = 0 if cell.gamma is None else int(np.searchsorted(gammas, cell.gamma))
             at = row, int(np.searchsorted(Cs, cell.machine.C))
@@ -119,22 +117,14 @@ class SearchDisplay(Display):
             C, gamma = self.path[:, 0], level(self.path[:, 1])
             line: dict[str, Any] = {"color": "red", "markeredgecolor": "white", "zorder": 3}
             ax.plot(C, gamma, "o-", label="path of the search", markersize=5, **line)
-        marks: dict[str, Any] = {
-            "markerfacecolor": "none",
-            "markeredgewidth": 2,
-            "linestyle": "none",
-        }
-        simple, best = (np.array([level(g)]) for _, g in (self.simple, self.best))
-        ax.plot(
-            self.simple[:1],
-            simple,
-            "s",
-            color="orange",
-            markersize=16,
-            label="within one standard error",
-            **marks,
+        marks = (
+            (self.simple, "s", "orange", 16, "within one standard error"),
+            (self.best, "o", "red", 12, "best"),
         )
-        ax.plot(self.best[:1], best, "o", color="red", markersize=12, label="best", **marks)
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 2}
+        for cell, shape, color, size, label in marks:
+            at = cell[:1], [level(cell[1])]
+            ax.plot(*at, shape, color=color, markersize=size, label=label, **ring)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="γ", title=self.title)
         if one:
             ax.yaxis.set_visible(False)
