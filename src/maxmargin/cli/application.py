@@ -71,7 +71,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
-            # Of a name that is none, a near one is suggested: from all there are.
+            # For an unknown name typer suggests a similar one, so it needs all of them.
             _import([MODULES[cmd_name]] if cmd_name in MODULES else [*MODULES.values()])
             for info in app.registered_commands:
                 made = get_command_from_info(
@@ -102,9 +102,9 @@ class Commands(TyperGroup):
 
 
 def _import(modules: Sequence[str]) -> None:
-    """Import modules of commands, with as little waiting as possible.
+    """Import modules of commands, as quickly as possible.
 
-    What is imported is never garbage: it is not looked through while it comes, nor at the end.
+    Imported objects are never garbage: Python's collector does not look at them, now or later.
     """
     defer("scipy.stats", "gmean", "rankdata", "spearmanr")
     defer("scipy.interpolate", "BSpline")

@@ -81,7 +81,7 @@ def _call(name: str, A: Entries, rows: Entries | None = None) -> int:
 
 @lru_cache
 def _routine(name: str, pointers: int) -> Callable[..., None]:
-    """LAPACK's function of that name, of a letter and so many pointers."""
+    """LAPACK's function of that name, which takes a letter and so many pointers."""
     from scipy.linalg import cython_lapack  # slow to import
 
     capsule: Any = cython_lapack.__pyx_capi__[name]

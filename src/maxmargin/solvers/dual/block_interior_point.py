@@ -14,7 +14,7 @@ twenty steps on any such problem, of m³/3 operations for m variables each. So
     until nothing violates KKT
 
 These are the blocks of block SMO, solved exactly whatever C and K are: it is only the first block
-that has variables nobody knows anything of. Ten blocks or so are enough, and W is never much larger
+whose free variables are unknown. Ten blocks or so are enough, and W is never much larger
 than the set of free variables, however many rows there are. The result is exact: violations of 1e-8
 where β is a million, as far as a gradient can be known. The dual rises with every block.
 """
@@ -125,7 +125,7 @@ class BlockInteriorPoint(Solver):
             smooth = done >= whole  # blocks that were predicted to be less work are not
 
     def tries_face(self, state: DualState) -> bool:
-        """Whether the present free variables are right but for a few: then they are solved for.
+        """Whether nearly all present free variables are right: then they are solved for.
 
         With gradients in float64: at C = 10⁶ float32 sums have another optimum.
         """
@@ -189,12 +189,12 @@ def highest_objective(block: DualBlock, beta: Floats) -> float:
 
 
 def most_rows(gram: Gram) -> int:
-    """Of a block."""
+    """Most rows of a block: three float64 matrices of its size fit the budget."""
     return max(2, isqrt(gram.budget // 24))
 
 
 def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats]:
-    """The same; its iterations count as steps when it is done, or no more are allowed.
+    """Run `work`, and add its iterations to the steps; `LimitReached` at the last one allowed.
 
     `alone`: with one thread of BLAS, where two would wait for each other longer than they work.
     """

@@ -61,7 +61,7 @@ def room(distance: Floats) -> Floats:
 def face_optimum(
     block: DualBlock, face: tuple[Floats, Mask], tol: float, scale: float
 ) -> tuple[Floats, float]:
-    """β of the block if the face is right but for a few, and the larger of violation, gap/scale."""
+    """β of the block if nearly all of the face is right; the larger of violation and gap/scale."""
     p = block.problem
     beta = apart(p, face[0])
     free = face[1] & p.free(beta)

@@ -39,15 +39,15 @@ from maxmargin.solvers.dual.newton_system import NewtonSystem, product
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 INSIDE = 0.1  # of the width of a box: how far inside it a start is
 SHORT = 0.995  # of the way to the boundary: how far a step goes
-LEAST = 1e-30  # of the first μ: what is less is nothing
-STUCK = 1e-6  # of a step: if it goes no farther, rounding is all that is left
+LEAST = 1e-30  # of the first μ: a smaller one counts as 0
+STUCK = 1e-6  # a step cut to less than this share of itself: rounding lets it go no farther
 
 Step = tuple[Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
 class InnerPoint:
-    """Strictly inside the box.
+    """A point strictly inside the box, with its multipliers.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class InnerPoint:
     gradient: Floats
 
     def on(self, W: Numbers) -> InnerPoint:
-        """Of some of the variables."""
+        """The same point, of some of the variables."""
         each = (self.beta[W], self.lower[W], self.upper[W], self.gradient[W])
         return InnerPoint(each[0], self.offsets, *each[1:])
 
@@ -82,7 +82,7 @@ class DualBlock:
         return np.arange(p.size) if p.rows is None else p.rows
 
     def count_rows(self, variables: Numbers) -> int:
-        """Of some variables: what a factorisation takes depends on these."""
+        """How many rows these variables have: the size of a factorisation."""
         return len(np.unique(self.rows[variables]))
 
     def gradient(self, beta: Floats) -> Floats:
@@ -108,9 +108,10 @@ class DualBlock:
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
     def start(self, beta: Floats) -> InnerPoint:
-        """β a tenth of the box inside, or of its largest; multipliers that fit the gradient there.
+        """β moved inside the box, and multipliers that fit the gradient there.
 
-        What is feasible stays so but for that.
+        It is at least a tenth of the box, or of the largest |β| if that is less, away from its
+        bounds; what is farther inside stays where it is.
         """
         p, largest = self.problem, float(np.abs(self.problem.linear).max())
         scale = (largest or 1.0) / float(np.diagonal(self.K).mean() or 1.0)
@@ -145,12 +146,12 @@ class Place:
         self.missing = p.sums - system.A @ now.beta
 
     def only(self, products: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        """Those of bounds that are finite."""
+        """The products of finite bounds; 0 for those of infinite ones."""
         lower, upper = self.bounded
         return np.where(lower, products[0], 0.0), np.where(upper, products[1], 0.0)
 
     def step(self, change: tuple[Floats, Floats]) -> Step:
-        """By which the products change so much, to first order, and all else becomes right."""
+        """The Newton step: products change by `change`, all other conditions then hold."""
         now = self.now
         pull = change[0] / self.below - change[1] / self.above
         x, b = self.system.solve(pull - self.force, self.missing)
@@ -165,7 +166,7 @@ class Place:
         return min(way(room, move) for room, move in moves)
 
     def products(self, step: Step, t: float) -> tuple[Floats, Floats]:
-        """After t times the step."""
+        """The products after t times the step."""
         x, _, v, w = step
         lower = (self.below + t * x) * (self.now.lower + t * v)
         return self.only((lower, (self.above - t * x) * (self.now.upper + t * w)))
@@ -193,7 +194,7 @@ def interior_points(
         t = here.length(step)
         left = sum(map(np.sum, here.products(step, t))) / here.count
         target = mu * (left / mu) ** 3
-        x, _, v, w = (t * part for part in step)  # the error of the part that can be gone
+        x, _, v, w = (t * part for part in step)  # the linear model leaves out x v and x w
         change = here.only((target - products[0] - x * v, target - products[1] + x * w))
         step = here.step(change)
         t = here.length(step)
@@ -239,5 +240,5 @@ def way(room: Floats, move: Floats) -> float:
 
 
 def pull(products: Floats, target: float) -> Floats:
-    """What brings products to within a factor of ten of the target, or nearer to it."""
+    """The change that brings products to within a factor of ten of the target, or nearer."""
     return np.maximum(np.clip(products, 0.1 * target, 10 * target) - products, -10 * target)
