@@ -76,7 +76,7 @@ def _taken(problem: DualProblem, state: DualState, step: Step) -> str:
         return f"The best step t = {best} is inside [L, H], so it was taken whole."
     end = "H" if step.clipped > 0 else "L"
     reached = [
-        f"α{_small(name(problem, i))} reached {_bound(problem, state, i)}"
+        f"α{_small(name(problem, i))} reached {_bound(state, i)}"
         for i in step.indices
         if state.beta[i] in (problem.lower[i], problem.upper[i])
     ]
@@ -84,7 +84,7 @@ def _taken(problem: DualProblem, state: DualState, step: Step) -> str:
     return f"The best step t = {best} was clipped at {end} = {taken}{why}."
 
 
-def _bound(problem: DualProblem, state: DualState, i: int) -> str:
+def _bound(state: DualState, i: int) -> str:
     return "0" if state.beta[i] == 0 else f"C = {abs(state.beta[i]):.3g}"
 
 
