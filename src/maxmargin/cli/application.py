@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -143,6 +144,16 @@ def refusal(message: str) -> typer.Exit:
     """Say the reason; returns the exception to raise."""
     say(message, style="red")
     return typer.Exit(REFUSED)
+
+
+def require(command: str, install: str, *packages: str) -> None:
+    """Refuse a command if a package is missing, and say what `pip install` gets it."""
+    missing = [name for name in packages if not find_spec(name)]
+    if missing:
+        raise refusal(
+            f"maxmargin {command} needs {' and '.join(missing)}. Install what it needs with: "
+            f"pip install {install}"
+        )
 
 
 def say(message: str, style: str | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
-from maxmargin.cli.application import app, examples, refusal, say
+from maxmargin.cli.application import app, examples, require, say
 from maxmargin.cli.models import read
 from maxmargin.cli.report import print_json, seconds_words, show
 from maxmargin.cli.train import transformed
@@ -50,8 +49,7 @@ def race(
 
     Of more than two classes the largest is set against the rest.
     """
-    if not find_spec("pandas"):
-        raise refusal("maxmargin race needs pandas: pip install pandas")
+    require("race", "pandas", "pandas")
     from maxmargin.formulations import c_svc
     from maxmargin.gram import Gram
     from maxmargin.solvers import SOLVERS
