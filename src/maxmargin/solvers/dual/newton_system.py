@@ -131,8 +131,8 @@ class NewtonSystem:
             self.single = False
             self._factorise_in_double()
         if self.L is None:
-            return solve_factored(self.factor, q)
-        t = solve_factored(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
+            return solve_vector(self.factor, q)
+        t = solve_vector(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
         solved: Floats = self.weight * (q - dgemv(1.0, self.L, t))
         return solved
 
@@ -211,7 +211,7 @@ def product(K: Floats, x: Floats) -> Floats:
     return result
 
 
-def solve_factored(factor: Floats, q: Floats) -> Floats:
+def solve_vector(factor: Floats, q: Floats) -> Floats:
     """(LLᵀ)⁻¹ q. `dpotrs` takes twice as long for one column."""
     solved: Floats = dtrsv(factor, dtrsv(factor, q, lower=1), lower=1, trans=1)
     return solved
