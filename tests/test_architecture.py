@@ -179,6 +179,18 @@ def test_modules_have_telling_names_and_stay_short(name):
 
 
 @pytest.mark.small
+def test_no_two_classes_have_the_same_name():
+    """Who reads a name in one room must not think of a thing in another."""
+    homes: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module)
+    twins = {name: found for name, found in homes.items() if len(found) > 1}
+    assert not twins, f"one name, one thing: {twins}"
+
+
+@pytest.mark.small
 @pytest.mark.parametrize("name", maxmargin.__all__)
 def test_every_public_name_explains_itself(name):
     documented = getattr(maxmargin, name).__doc__

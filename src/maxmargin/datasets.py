@@ -73,16 +73,7 @@ def mixture(n: int = 400, *, seed: int = 0) -> Labelled:
 def moons(n: int = 400, *, seed: int = 0) -> Labelled:
     """Two half circles that reach into each other, with noise 0.25.
 
-    Parameters
-    ----------
-    n : int, default=400
-        Number of points.
-    seed : int, default=0
-
-    Returns
-    -------
-    X : ndarray of shape (n, 2)
-    y : ndarray of int of shape (n,), 0 or 1
+    Parameters and results are as of `mixture`.
 
     Examples
     --------
@@ -97,16 +88,7 @@ def moons(n: int = 400, *, seed: int = 0) -> Labelled:
 def circles(n: int = 400, *, seed: int = 0) -> Labelled:
     """A circle inside another of twice its radius, with noise 0.15.
 
-    Parameters
-    ----------
-    n : int, default=400
-        Number of points.
-    seed : int, default=0
-
-    Returns
-    -------
-    X : ndarray of shape (n, 2)
-    y : ndarray of int of shape (n,), 0 (outside) or 1 (inside)
+    Parameters and results are as of `mixture`; inside, y is 1.
 
     Examples
     --------

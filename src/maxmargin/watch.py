@@ -19,8 +19,11 @@ from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.dual_machine import DualMachine
-from maxmargin.problem import DualProblem, Solution, Values
+from maxmargin.problem import DualProblem, Solution
+from maxmargin.problem.solution import relative_gap
 from maxmargin.solvers import SOLVERS, Moves, Observer, Progress, Solver, as_solver
+
+MEASURED = ("violation", "kernel_evaluations", "seconds", "steps")  # of a history, in a race
 
 
 def race(solvers: Mapping[str, str | Solver], problem: DualProblem, gram: Gram) -> Any:
@@ -95,19 +98,14 @@ def fresh(gram: Gram) -> Gram:
 
 def way(name: str, solution: Solution) -> list[dict[str, Any]]:
     """The lines of one solver; the last is its certificate."""
-    lines = []
-    for record in solution.history:
-        dual, gap, violation = record["objective"], record["gap"], record["violation"]
-        values = Values(dual, dual + gap, violation, np.zeros(0))
-        costs = {key: record[key].item() for key in ("kernel_evaluations", "seconds", "steps")}
-        lines.append(
-            {
-                "solver": name,
-                "relative_gap": values.relative_gap,
-                "violation": violation,
-                **costs,
-            }
-        )
+    lines: list[dict[str, Any]] = [
+        {
+            "solver": name,
+            "relative_gap": relative_gap(record["objective"] + record["gap"], record["objective"]),
+            **{key: record[key].item() for key in MEASURED},
+        }
+        for record in solution.history
+    ]
     proof = Certificate.of(solution)
     lines.append(
         {

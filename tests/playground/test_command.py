@@ -2,10 +2,11 @@
 
 import json
 import socket
+import sys
 
 from typer.testing import CliRunner
 
-from maxmargin.cli import app, playground
+from maxmargin.cli import app
 
 
 def test_it_finds_a_free_port_and_stops_on_ctrl_c(server, start_server):
@@ -30,7 +31,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error():
 
 
 def test_it_names_the_extra_it_needs(monkeypatch):
-    monkeypatch.setattr(playground, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     result = CliRunner().invoke(app, ["playground", "--no-browser"])
     assert result.exit_code == 1
     assert "pip install 'maxmargin[playground]'" in result.output

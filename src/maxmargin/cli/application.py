@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -71,7 +72,7 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
-            # Of a name that is none, a near one is suggested: from all there are.
+            # For an unknown name typer suggests a similar one, so it needs all of them.
             _import([MODULES[cmd_name]] if cmd_name in MODULES else [*MODULES.values()])
             for info in app.registered_commands:
                 made = get_command_from_info(
@@ -102,9 +103,9 @@ class Commands(TyperGroup):
 
 
 def _import(modules: Sequence[str]) -> None:
-    """Import modules of commands, with as little waiting as possible.
+    """Import modules of commands, as quickly as possible.
 
-    What is imported is never garbage: it is not looked through while it comes, nor at the end.
+    Imported objects are never garbage: Python's collector does not look at them, now or later.
     """
     defer("scipy.stats", "gmean", "rankdata", "spearmanr")
     defer("scipy.interpolate", "BSpline")
@@ -143,6 +144,16 @@ def refusal(message: str) -> typer.Exit:
     """Say the reason; returns the exception to raise."""
     say(message, style="red")
     return typer.Exit(REFUSED)
+
+
+def require(command: str, install: str, *packages: str) -> None:
+    """Refuse a command if a package is missing, and say what `pip install` gets it."""
+    missing = [name for name in packages if not find_spec(name)]
+    if missing:
+        raise refusal(
+            f"maxmargin {command} needs {' and '.join(missing)}. Install what it needs with: "
+            f"pip install {install}"
+        )
 
 
 def say(message: str, style: str | None = None) -> None:

@@ -2,7 +2,7 @@
 
 scikit-learn imports `scipy.stats` for three functions that few models need, and importing it takes
 a sixth of the time in which a small `maxmargin predict` answers. Where pandas is installed, it
-imports that too, and uses nothing of it: what is a frame it tells later, by the modules there are.
+imports that too, without need: whether X is a frame it decides later, by `sys.modules`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from timeit import timeit
 from typing import Annotated
 
 import typer
@@ -52,7 +52,7 @@ def demo(
         f"10 classes, in {folder}/.",
         soft_wrap=True,
     )
-    warm_up = seconds(lambda: _fit_a_little(*split[0]))
+    warm_up = timeit(lambda: _fit_a_little(*split[0]), number=1)
     console.print(f"Compiler warmed up in {warm_up:.1f} s, left out of the times below.")
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
         _session(console, shown, hidden, model)
@@ -142,14 +142,7 @@ def _draw_moons(output: Path) -> None:
     display.figure_.savefig(output, dpi=200)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
-    begin = perf_counter()
-    work()
-    return perf_counter() - begin
-
-
 def taking_turns(contestants: list[Callable[[], object]]) -> list[float]:
     """Median seconds of each over five rounds; taking turns, so that noise falls on all alike."""
-    rounds = [[seconds(work) for work in contestants] for _ in range(5)]
+    rounds = [[timeit(work, number=1) for work in contestants] for _ in range(5)]
     return [median(times) for times in zip(*rounds, strict=True)]

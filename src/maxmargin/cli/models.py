@@ -56,8 +56,8 @@ def open_model(path: Path) -> Model:
 def read(data: str, how: Reading) -> Rows:
     """Rows of a file.
 
-    pyarrow looks for pandas when it first makes an array of a column, and keeps the answer: there
-    is none, and nobody waits for it.
+    pyarrow looks for pandas when it first makes an array of a column, and remembers what it found.
+    Here it finds none, which saves the time to import it.
     """
     with without("pandas"):
         return read_rows(data, how)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 from maxmargin.cli import options as o
-from maxmargin.cli.application import app, examples, refusal
+from maxmargin.cli.application import app, examples, require
 from maxmargin.cli.report import print_json
 
 
@@ -25,12 +24,7 @@ def playground(
 
     The page is there until Ctrl-C, after which the exit code is 0.
     """
-    missing = [name for name in ("starlette", "uvicorn", "websockets") if not find_spec(name)]
-    if missing:
-        raise refusal(
-            f"maxmargin playground needs {' and '.join(missing)}. Install what it needs with: "
-            "pip install 'maxmargin[playground]'"
-        )
+    require("playground", "'maxmargin[playground]'", "starlette", "uvicorn", "websockets")
     from maxmargin.playground.server import serve
 
     def tell(address: str) -> None:

@@ -92,7 +92,7 @@ def quoted(cell: str, special: str = ',"\r\n') -> str:
 
 def _decisions(model: Model, X: Labels) -> dict[str, Floats]:
     if not hasattr(model.estimator, "decision_function"):
-        raise wrong(f"{name_of(model)} has no decision values apart from its own")
+        raise wrong(f"{name_of(model)} has no decision values beside its predictions")
     values = model.estimator.decision_function(X)
     if values.ndim == 1:
         return {"decision": values}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +11,10 @@ from rich.table import Table
 
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
-from maxmargin.cli.application import app, examples, refusal, say
+from maxmargin.cli.application import app, examples, require, say
 from maxmargin.cli.models import read
 from maxmargin.cli.report import print_json, seconds_words, show
+from maxmargin.cli.train import transformed
 from maxmargin.io.columns import prepared
 from maxmargin.io.rows import Reading, Rows
 
@@ -49,8 +49,7 @@ def race(
 
     Of more than two classes the largest is set against the rest.
     """
-    if not find_spec("pandas"):
-        raise refusal("maxmargin race needs pandas: pip install pandas")
+    require("race", "pandas", "pandas")
     from maxmargin.formulations import c_svc
     from maxmargin.gram import Gram
     from maxmargin.solvers import SOLVERS
@@ -66,8 +65,7 @@ def race(
     signs, versus = _two_classes(rows)
     if not as_json:
         say(f"{rows.source}: {rows.shape[0]:,} rows, {versus}")
-    steps = prepared(machine, rows, scale=True)
-    X = rows.X if steps is machine else steps[:-1].fit_transform(rows.X)
+    X = transformed(prepared(machine, rows, scale=True), rows)
     ways = run(
         {name: SOLVERS[name](tol=tol, max_time=max_time) for name in solver or SOLVERS},
         c_svc(signs, machine.C),

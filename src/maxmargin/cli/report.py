@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TypeAlias
 
 import numpy as np
@@ -54,10 +55,8 @@ def show(table: Table) -> None:
 
 def proof_facts(proof: Certificate) -> dict[str, Fact]:
     """A certificate for JSON."""
-    names = ("primal", "dual", "gap", "relative_gap", "kkt_violation", "n_iter")
-    facts: dict[str, Fact] = {name: getattr(proof, name) for name in names}
-    costs = {"kernel_evaluations": proof.kernel_evaluations, "seconds": proof.seconds}
-    return {**facts, **costs, "status": proof.status.value}
+    facts: dict[str, Fact] = {each.name: getattr(proof, each.name) for each in fields(Certificate)}
+    return facts | {"status": proof.status.value}
 
 
 def proof_words(proof: Certificate) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import redirect_stdout
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ import typer
 from rich.console import Console
 
 from maxmargin.cli import options as o
-from maxmargin.cli.application import app, examples, refusal
+from maxmargin.cli.application import app, examples, refusal, require
 from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.report import print_json
 
@@ -30,11 +29,7 @@ def reproduce(
 ) -> None:
     """Make the documents' figures and numbers again, and judge them."""
     checkout = clone_with("experiments")
-    if not (find_spec("matplotlib") and find_spec("pandas")):
-        raise refusal(
-            "maxmargin reproduce needs matplotlib and pandas. Install them with: "
-            "pip install 'maxmargin[experiments]'"
-        )
+    require("reproduce", "'maxmargin[experiments]'", "matplotlib", "pandas")
     from experiments.report import sections
     from experiments.reproduce import NAMES
     from experiments.reproduce import reproduce as run
@@ -64,11 +59,7 @@ def bench(
 ) -> None:
     """Time every library that is installed on the same work, and judge the answers."""
     clone_with("benchmarks")
-    if not find_spec("matplotlib"):
-        raise refusal(
-            "maxmargin bench needs matplotlib, and the libraries to compare with. Install them "
-            "with: pip install 'maxmargin[bench]'"
-        )
+    require("bench", "'maxmargin[bench]'", "matplotlib")
     from benchmarks.__main__ import main as measure
 
     kinds = ["--only", *only] if only else []

@@ -134,7 +134,8 @@ def train(
     if not place.resolve().parent.is_dir():  # before an hour of training, not after it
         raise FileNotFoundError(f"{place}: there is no folder {place.parent}")
     check_is_file(place)
-    rows, took = read_telling(data, reading)
+    began = perf_counter()
+    rows, took = read(data, reading), perf_counter() - began
     name = machine or m.suited(rows.y)
     shown, hidden = parts(rows, name, holdout, seed)
     if test is not None:
@@ -169,12 +170,6 @@ def default_place(data: str) -> Path:
     for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
     return Path(Path(name).stem + ".maxmargin")
-
-
-def read_telling(data: str, reading: Reading) -> tuple[Rows, float]:
-    """The rows, and the seconds that reading took."""
-    began = perf_counter()
-    return read(data, reading), perf_counter() - began
 
 
 def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows, Rows | None]:
@@ -270,15 +265,11 @@ def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
             lines[0] += f" with {count} classes"
             if rows.y.dtype.kind in "iu" and n < FEW * count:
                 lines[0] += "; if these are quantities: --machine svr"
-    done = []
     steps = getattr(estimator, "named_steps", {})
-    if "scale" in steps:
-        done.append("numbers standardised (--no-scale to leave them)")
+    scaled = "scale" in steps
     if "columns" in steps:
-        if len(rows.text) < d:
-            scaled = steps["columns"].transformers[0][1].with_std
-            done.append("numbers standardised (--no-scale to leave them)" if scaled else "")
+        scaled = len(rows.text) < d and steps["columns"].transformers[0][1].with_std
+    done = ["numbers standardised (--no-scale to leave them)"] if scaled else []
+    if "columns" in steps:
         done.append(f"one column for each value of {', '.join(rows.text)}")
-    if any(done):
-        lines.append("; ".join(filter(None, done)))
-    return "\n".join(lines)
+    return "\n".join([*lines, "; ".join(done)] if done else lines)

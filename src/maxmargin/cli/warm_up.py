@@ -5,6 +5,7 @@ For container images and classrooms: compiled code is kept on disk (NUMBA_CACHE_
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -43,7 +44,7 @@ def warm_up(as_json: o.Json = False) -> None:
     folders = cache_folders()
     files = [file for folder in folders for file in folder.glob("*.nb[ic]")]
     size = sum(file.stat().st_size for file in files)
-    where = str(Path(*_shared(folders))) if folders else ""
+    where = os.path.commonpath(folders) if folders else ""
     if as_json:
         print_json({"seconds": took, "cache": where, "files": len(files), "bytes": size})
         return
@@ -113,13 +114,3 @@ def cache_folders() -> list[Path]:
         if value.stats.cache_path
     }
     return sorted(folder for folder in found if folder.is_dir())
-
-
-def _shared(folders: list[Path]) -> tuple[str, ...]:
-    """The parts of a path that all have in common."""
-    common = []
-    for parts in zip(*(folder.parts for folder in folders), strict=False):
-        if len({*parts}) > 1:
-            break
-        common.append(parts[0])
-    return tuple(common)

@@ -1,4 +1,4 @@
-"""Base of the features: validation, blocks, the measured error."""
+"""Base of both kinds of features: validation, blocks of rows, the measured error."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ class Cross:
         return self.layout.block(left, self._expanded(dtype), values, 1)
 
     def _few(self, X: Data) -> bool:
-        """Whether the rows of X are so few that a tile would compute mostly what nobody needs."""
+        """Whether the rows of X are so few that most of what a tile computes is not used."""
         small = X.shape[0] <= FEW or X.shape[0] * self.Z.shape[0] <= SMALL_BLOCK
         return small and not sp.issparse(X) and not sp.issparse(self.Z)
 

@@ -34,6 +34,10 @@ class HeldGram(Gram):
     array([ 1., -2.])
     """
 
+    is_cheap = True
+    entries_round = False
+    evaluations = 0  # the entries were computed before
+
     def __init__(self, K: Entries, *, cache_size: float | None = None, threads: int = 1) -> None:
         self.K, self.n, self.threads = K, len(K), threads
         self.kernel, self.X = Precomputed(), K
@@ -54,24 +58,8 @@ class HeldGram(Gram):
         return self.K
 
     @property
-    def is_cheap(self) -> bool:
-        return True
-
-    @property
-    def evaluations(self) -> int:
-        return 0
-
-    @evaluations.setter
-    def evaluations(self, count: int) -> None:
-        pass
-
-    @property
     def precision(self) -> RealType:
         return self.K.dtype.type
-
-    @property
-    def entries_round(self) -> bool:
-        return False
 
     @cached_property
     def budget(self) -> int:

@@ -94,18 +94,9 @@ def expand(
     lengths[: len(numbers)] = (np.diff(Z.indptr)[numbers] + 3) // 2 * 2
     starts = np.concatenate([[0], np.cumsum(lengths)])
     rows = SparseRows(starts, np.zeros(starts[-1], np.int32), np.zeros(starts[-1], dtype))
-    parameters = np.array([form.scale, form.square, form.offset]), Z.shape[1]
-    copy = partial(
-        _copy,
-        Z.indptr,
-        Z.indices,
-        Z.data,
-        numbers,
-        *parameters,
-        rows.starts,
-        rows.columns,
-        rows.values,
-    )
+    source, parameters = (Z.indptr, Z.indices, Z.data), (form.scale, form.square, form.offset)
+    given = *source, numbers, np.array(parameters), Z.shape[1]
+    copy = partial(_copy, *given, rows.starts, rows.columns, rows.values)
     run_split(copy, len(numbers), starts[-1], threads)
     return rows
 

@@ -1,4 +1,4 @@
-"""A word to who waits: compiling takes some seconds, once for each computer.
+"""Tells the user that numba is compiling, which takes some seconds, once for each computer.
 
 If it takes longer than a second, a line on the terminal says so, once; where there is no terminal,
 the logger `maxmargin` does.
@@ -13,7 +13,7 @@ from typing import Any
 
 from numba.core import event
 
-LONG = 1.0  # seconds of compiling that nobody waits for without a word
+LONG = 1.0  # seconds of compiling after which the user is told
 
 
 class Announcement(event.Listener):
@@ -57,5 +57,5 @@ def say(message: str) -> None:
 
 
 def announce() -> None:
-    """From now on, say it."""
+    """Register the announcement with numba."""
     event.register("numba:compile", Announcement())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from llvmlite import ir
@@ -46,28 +47,18 @@ def smaller(a: float, b: float) -> float:
 EXTREMES: dict[object, Extreme] = {max: greater, min: smaller}
 
 
-@lower_builtin(greater, types.Number, types.Number)
-def _lower_greater(
-    context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: tuple[ir.Value, ...]
-) -> ir.Value:
-    return _chosen(context, builder, signature, args, operator.gt)
-
-
-@lower_builtin(smaller, types.Number, types.Number)
-def _lower_smaller(
-    context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: tuple[ir.Value, ...]
-) -> ir.Value:
-    return _chosen(context, builder, signature, args, operator.lt)
-
-
 def _chosen(
+    compare: Callable[..., object],
     context: BaseContext,
     builder: ir.IRBuilder,
     signature: Signature,
     args: tuple[ir.Value, ...],
-    compare: Callable[..., object],
 ) -> ir.Value:
     """The second where it compares to the first so, as Python has it; they may be NaN."""
     a, b = args
     of_two = Signature(types.boolean, signature.args, None)
     return builder.select(context.get_function(compare, of_two)(builder, (b, a)), b, a)
+
+
+for _extreme, _compare in ((greater, operator.gt), (smaller, operator.lt)):
+    lower_builtin(_extreme, types.Number, types.Number)(partial(_chosen, _compare))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats
-from maxmargin.hardware.symmetric import mirrored
+from maxmargin.hardware.symmetric import mirror
 
 
 def factorise(A: Entries) -> bool:
@@ -44,7 +44,7 @@ def invert(L: Entries) -> None:
     [[0.3125, -0.125], [-0.125, 0.25]]
     """
     _call("potri", L)
-    mirrored(L)
+    mirror(L)
 
 
 def solve_factored(L: Floats, rows: Floats) -> Floats:
@@ -81,7 +81,7 @@ def _call(name: str, A: Entries, rows: Entries | None = None) -> int:
 
 @lru_cache
 def _routine(name: str, pointers: int) -> Callable[..., None]:
-    """LAPACK's function of that name, of a letter and so many pointers."""
+    """LAPACK's function of that name, which takes a letter and so many pointers."""
     from scipy.linalg import cython_lapack  # slow to import
 
     capsule: Any = cython_lapack.__pyx_capi__[name]

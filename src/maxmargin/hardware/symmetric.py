@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from maxmargin.hardware.arrays import Entries
 from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import SQUARE, transpose
-from maxmargin.hardware.threads import run_split
 
 STRIP = 96  # rows that are mirrored together: long pieces are written, from the cache
 # (docs/speed.md, "Constants")
 
 
-def mirrored(out: Entries, threads: int = 1) -> Entries:
-    """The entries below the diagonal copied to those above it."""
-    strips = -(-len(out) // STRIP)
-    run_split(partial(mirror, out), strips, out.size / 4, threads)
-    return out
-
-
 @compiled()
-def mirror(out: Entries, start: int, stop: int) -> None:
-    """The rows of the strips start ≤ s < stop below the diagonal copied to columns above it."""
-    for s in range(start, stop):
-        bottom = min((s + 1) * STRIP, len(out))
-        mirror_rows(out, s * STRIP, bottom, 0, bottom)
+def mirror(out: Entries) -> None:
+    """Copy the entries below the diagonal to those above it."""
+    for top in range(0, len(out), STRIP):
+        bottom = min(top + STRIP, len(out))
+        mirror_rows(out, top, bottom, 0, bottom)
 
 
 @inner()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.arrays import plain_labels
-from maxmargin.io.csv_text import NUMBER, argument, not_a_number, read_csv, stream
+from maxmargin.io.csv_text import NUMBER, not_a_number, read_csv, stream
 from maxmargin.io.rows import (
     Reading,
     Rows,
@@ -188,14 +189,14 @@ def _check_no_commas(source: Source, values: Sequence[str], name: str) -> None:
     if comma and all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in values):
         raise source.error(
             f"column {name!r} holds numbers with a decimal comma ({comma}); write them with a "
-            f"point, or take them as text with --text {argument(name)}"
+            f"point, or take them as text with --text {quote(name)}"
         )
 
 
 def _check_no_dates(source: Source, values: Sequence[str], name: str) -> None:
     """Dates as people write them, which pyarrow takes for text."""
     if all(DATE.fullmatch(value) for value in values):
-        raise _dates(source, name, values[0], f", or take it as text with --text {argument(name)}")
+        raise _dates(source, name, values[0], f", or take it as text with --text {quote(name)}")
 
 
 def _dates(source: Source, name: str, value: object, else_: str = "") -> DataFileError:

@@ -18,6 +18,7 @@ from itertools import islice
 from math import isnan
 from mmap import mmap
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from maxmargin.io.sources import HEAD, Bytes, Source
@@ -212,13 +213,8 @@ def not_a_number(where: str, name: str, cell: str) -> str:
     """What to say of a cell of text in a column of numbers."""
     return (
         f"{where}: {cell[:40]!r} in {name!r} is not a number, but the column has numbers; mend "
-        f"it, or take the column as text with --text {argument(name)}"
+        f"it, or take the column as text with --text {quote(name)}"
     )
-
-
-def argument(name: str) -> str:
-    """A name as the shell takes it."""
-    return f"'{name}'" if " " in name else name
 
 
 def _lines(source: Source, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:

@@ -56,6 +56,7 @@ class Reader(Archive):
         dtypes: Sequence[type[np.generic]],
         below: int | None = None,
         finite: bool = True,
+        signed: bool = False,
     ) -> Table:
         name = self.prefix + stored(attribute)
         if name not in self.arrays:
@@ -67,7 +68,7 @@ class Reader(Archive):
         self.check_shape(name, array.shape, shape)
         if array.dtype.kind == "f" and finite:
             check_finite(name, array)
-        if array.dtype.kind == "i" and array.size:
+        if array.dtype.kind == "i" and array.size and not signed:
             low, high = int(array.min()), int(array.max())
             if low < 0 or (below is not None and high >= below):
                 raise ModelFileError(
@@ -102,7 +103,7 @@ class Reader(Archive):
             if not isinstance(kind, str) or kind not in LABEL_KINDS:
                 raise ModelFileError(f"{name} has the dtype {kind!r}, which no label has")
             wide = np.float64 if kind[0] == "f" else np.int64
-            given = self.signed(attribute, shape, wide)
+            given = self._get(attribute, shape, (wide,), signed=True)
             value = given.astype(kind)
             if not np.array_equal(value, given):
                 raise ModelFileError(f"{name} has numbers that {kind} has not")
@@ -110,17 +111,6 @@ class Reader(Archive):
         if len(inner) < len(value) or (ordered and (inner != value).any()):
             raise ModelFileError(f"{name} are not in increasing order, each once")
         setattr(owner, attribute, value)
-
-    def signed(self, attribute: str, shape: Shape, dtype: type[np.generic]) -> Table:
-        """An array whose integers may be negative."""
-        name = self.prefix + stored(attribute)
-        array = self.arrays.get(name)
-        if array is None or array.dtype != dtype:
-            raise ModelFileError(f"{name} is missing, or not an array of {np.dtype(dtype).name}")
-        self.check_shape(name, array.shape, shape)
-        if array.dtype.kind == "f":
-            check_finite(name, array)
-        return array
 
     def names(self, owner: Model, attribute: str, shape: Shape) -> None:
         if self.prefix + stored(attribute) in self.arrays:

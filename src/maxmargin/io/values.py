@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -42,9 +43,17 @@ SPLITTERS = (
 
 def splitter(name: str) -> type | None:
     """The splitter of this name, if it is one of them."""
+    if name not in SPLITTERS:
+        return None
     from sklearn import model_selection  # slow to import
 
-    return getattr(model_selection, name) if name in SPLITTERS else None
+    found: type = getattr(model_selection, name)
+    return found
+
+
+def estimators(name: str) -> Node:
+    """The transformer and the splitter of this name; None where there is none."""
+    return {"transformer": FEATURES.get(name), "splitter": splitter(name)}
 
 
 def plain(value: Json, what: str) -> Json:
@@ -70,18 +79,11 @@ def plain(value: Json, what: str) -> Json:
     if SOLVERS.get(name) is type(value):
         options = {each.name: getattr(value, each.name) for each in fields(value)}
         return {"solver": name, "options": {k: plain(v, what) for k, v in options.items()}}
-    if FEATURES.get(name) is type(value):
-        parameters = value.get_params(deep=False)
-        return {
-            "transformer": name,
-            "parameters": {k: plain(v, f"{what}__{k}") for k, v in parameters.items()},
-        }
-    if name in SPLITTERS and splitter(name) is type(value):
-        parameters = {each: getattr(value, each) for each in signature(type(value)).parameters}
-        return {
-            "splitter": name,
-            "parameters": {k: plain(v, f"{what}.{k}") for k, v in parameters.items()},
-        }
+    for word, kind in estimators(name).items():
+        if kind is type(value):
+            given = {each: getattr(value, each) for each in signature(kind).parameters}
+            given = {key: plain(each, f"{what}__{key}") for key, each in given.items()}
+            return {word: name, "parameters": given}
     if callable(value):
         return {"function": name_of(value)}
     raise ModelFileError(
@@ -128,17 +130,10 @@ def _criterion(value: Node, own: Own) -> Criterion:
     return known[value["criterion"]]
 
 
-def _transformer(value: Node, own: Own) -> Model:
-    kind = FEATURES.get(value["transformer"])
+def _estimator(word: str, value: Node, own: Own) -> Model:
+    kind = estimators(value[word])[word]
     if kind is None:
-        raise ModelFileError(f"there is no transformer {value['transformer']!r}")
-    return kind(**{key: made(each, own) for key, each in value["parameters"].items()})
-
-
-def _splitter(value: Node, own: Own) -> Model:
-    kind = splitter(value["splitter"])
-    if kind is None:
-        raise ModelFileError(f"there is no splitter {value['splitter']!r}")
+        raise ModelFileError(f"there is no {word} {value[word]!r}")
     return kind(**{key: made(each, own) for key, each in value["parameters"].items()})
 
 
@@ -155,7 +150,7 @@ MAKERS: dict[str, Callable[[Node, Own], Model]] = {
     "pairs": _pairs,
     "kernel": lambda value, own: kernel_of(value["kernel"], own),
     "solver": _solver,
-    "transformer": _transformer,
-    "splitter": _splitter,
+    "transformer": partial(_estimator, "transformer"),
+    "splitter": partial(_estimator, "splitter"),
     "function": lambda value, own: given_again(value["function"], own),
 }

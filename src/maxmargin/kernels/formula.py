@@ -112,7 +112,7 @@ def kernel_of(tree: Any, own: Own, depth: int = 0) -> Kernel:
         raise ValueError(
             f"kernel {tree['type']!r} has the parameters {sorted(wanted)}, not {sorted(values)}"
         )
-    made = {name: _made(name, value, own, depth) for name, value in values.items()}
+    made = {name: _made(value, own, depth) for name, value in values.items()}
     _check(kind, made)
     return kind(**made)
 
@@ -135,7 +135,7 @@ def given_again(name: Any, own: Own) -> Callable[..., Any]:
     return own[name]
 
 
-def _made(name: str, value: Any, own: Own, depth: int) -> Any:
+def _made(value: Any, own: Own, depth: int) -> Any:
     if not isinstance(value, dict):
         return value
     if value.keys() == {"function"}:

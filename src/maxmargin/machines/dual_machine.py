@@ -245,6 +245,11 @@ class DualMachine(KernelMachine):
 
     history_ = property(history_of)
 
+    @property
+    def n_iter_(self) -> Any:
+        """Steps taken; for a classifier, of each binary problem."""
+        return self.certificate_.n_iter
+
     # --- predict --------------------------------------------------------------------------
 
     def _decisions(self, X: Data, of: Callable[[Floats], Floats] = np.asarray) -> Floats:

@@ -108,7 +108,7 @@ class FeatureMap:
         coef: Floats,
         states: Any,
     ) -> dict[str, Any]:
-        """Same, without storing support vectors."""
+        """w, φ and the coefficients; support vectors are not stored."""
         weights = [np.zeros(self.columns) if each is None else each.coef for each in states]
         return {
             "support_": support.astype(np.int32),

@@ -16,7 +16,7 @@ from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.solvers import Progress
 
-# −pᵀβ per Σ|β|, as a share of the largest |p|, below which the dual does not rise but for rounding.
+# −pᵀβ per Σ|β|, as a share of the largest |p|, below which the dual rises by rounding only.
 LEVEL = 1e-7
 
 

@@ -177,7 +177,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
 def far(X: Data) -> bool:
     """Whether the rows are far from the origin beside their distances, by a sample of them.
 
-    Then X'X has its digits where they cancel, and no method arrives before the rows are moved.
+    Then the leading digits of X'X cancel, and no method converges before the rows are moved.
     """
     some = X[:: max(1, X.shape[0] // SAMPLE)]
     if sp.issparse(some):

@@ -131,11 +131,6 @@ class OneClassSVM(OutlierMixin, DualMachine):
         return self._one_function(one_class(weights, self.nu), weights)
 
     @property
-    def n_iter_(self) -> int:
-        """Steps taken."""
-        return self.certificate_.n_iter
-
-    @property
     def offset_(self) -> Floats:
         """ρ, minus the intercept."""
         return -self.intercept_

@@ -95,11 +95,6 @@ class DualRegressor(RegressorMixin, DualMachine):
         X, y = self._validate(X, y, reset=reset, y_numeric=True)
         return X, column_or_1d(y, warn=True).astype(np.float64, copy=False)
 
-    @property
-    def n_iter_(self) -> int:
-        """Steps taken."""
-        return self.certificate_.n_iter
-
     @by_block
     def predict(self, X: Data) -> Labels:
         """f(x) = Σ β_i k(x_i, x) + b for the rows of X."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,12 +18,8 @@ __all__ = ["Widget", "serve"]
 
 def __getattr__(name: str) -> object:
     """Each part when it is asked for: the page needs no anywidget, the widget no server."""
-    if name == "Widget":
-        from maxmargin.playground.widget import Widget
-
-        return Widget
-    if name == "serve":
-        from maxmargin.playground.server import serve
-
-        return serve
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    files = {"Widget": "widget", "serve": "server"}
+    if name not in files:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    part: object = getattr(import_module(f"maxmargin.playground.{files[name]}"), name)
+    return part

@@ -6,6 +6,7 @@ horizontal coordinate of a point as its row and the vertical one as its target.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, TypeAlias
@@ -80,20 +81,17 @@ def kernel(settings: Settings) -> Kernel:
     >>> kernel(Settings(kernel="sum", mix=2.0))
     Sum(left=Linear(), right=Scaled(factor=2.0, kernel=RBF(gamma=1.0)))
     """
-    gamma = settings.gamma
-    if settings.kernel == "linear":
-        return Linear()
-    if settings.kernel == "homogeneous":
-        return Polynomial(settings.degree, gamma, 0.0)
-    if settings.kernel == "polynomial":
-        return Polynomial(settings.degree, gamma, 1.0)
-    if settings.kernel == "laplacian":
-        return Laplacian(gamma)
-    if settings.kernel == "sigmoid":
-        return Sigmoid(gamma, settings.coef0)
-    if settings.kernel == "sum":
-        return Linear() + settings.mix * RBF(gamma)
-    return RBF(gamma)
+    s, gamma = settings, settings.gamma
+    kernels: dict[str, Kernel] = {
+        "linear": Linear(),
+        "homogeneous": Polynomial(s.degree, gamma, 0.0),
+        "polynomial": Polynomial(s.degree, gamma, 1.0),
+        "rbf": RBF(gamma),
+        "laplacian": Laplacian(gamma),
+        "sigmoid": Sigmoid(gamma, s.coef0),
+        "sum": Linear() + s.mix * RBF(gamma),
+    }
+    return kernels[s.kernel]
 
 
 def recipe(settings: Settings) -> Recipe:
@@ -105,18 +103,13 @@ def recipe(settings: Settings) -> Recipe:
     SVC(C=10.0, kernel=RBF(gamma=2.0))
     """
     s, k = settings, kernel(settings)
-    switches: dict[str, Any] = {}
-    if s.multiclass != "ovo":
-        switches["multiclass"] = s.multiclass
-    if not s.offset:
-        switches["fit_intercept"] = False
+    several: dict[str, Any] = {} if s.multiclass == "ovo" else {"multiclass": s.multiclass}
+    offset: dict[str, Any] = {} if s.offset else {"fit_intercept": False}
     if s.fourier and KERNELS[s.kernel].spectral and "fourier" in MACHINES[s.machine].switches:
-        switches |= {"approximation": "rff", "n_components": s.features}
-    offset = {name: value for name, value in switches.items() if name != "multiclass"}
-    several = {name: value for name, value in switches.items() if name == "multiclass"}
+        offset |= {"approximation": "rff", "n_components": s.features}
     recipes = {
-        "svc": Recipe(SVC, {"C": s.C, "kernel": k, **switches}),
-        "hard-margin": Recipe(SVC, {"C": np.inf, "kernel": k, **switches}),
+        "svc": Recipe(SVC, {"C": s.C, "kernel": k, **several, **offset}),
+        "hard-margin": Recipe(SVC, {"C": np.inf, "kernel": k, **several, **offset}),
         "nu-svc": Recipe(NuSVC, {"nu": s.nu, "kernel": k, **several}),
         "one-class": Recipe(OneClassSVM, {"nu": s.nu, "kernel": k}),
         "kernel-perceptron": Recipe(KernelPerceptron, {"kernel": k, "max_iter": EPOCHS}),
@@ -162,23 +155,17 @@ def dual_problem(points: Points, settings: Settings) -> tuple[DualProblem, Gram]
     if not MACHINES[settings.machine].dual:
         name = MACHINES[settings.machine].label
         raise Refused(f"{name} is no dual problem: choose SVC, SVR, a ν machine or one-class")
-    X, y = table(points, settings)
-    gram, ones = Gram(kernel(settings), np.ascontiguousarray(X)), np.ones(len(y))
-    signs = np.where(y == y.max(), 1.0, -1.0)
-    if settings.machine == "svc":
-        problem = c_svc(signs, settings.C, fit_intercept=settings.offset)
-    elif settings.machine == "hard-margin":
-        problem = c_svc(signs, np.inf, fit_intercept=settings.offset)
-    elif settings.machine == "nu-svc":
-        problem = nu_svc(signs, ones, settings.nu, float(len(y)))
-    elif settings.machine == "svr":
-        bound = settings.C * ones
-        problem = epsilon_svr(y, bound, settings.epsilon, fit_intercept=settings.offset)
-    elif settings.machine == "nu-svr":
-        problem = nu_svr(y, settings.C * ones, settings.nu)
-    else:
-        problem = one_class(ones, settings.nu)
-    return problem, gram
+    (X, y), s = table(points, settings), settings
+    signs, ones = np.where(y == y.max(), 1.0, -1.0), np.ones(len(y))
+    formulations: dict[str, Callable[[], DualProblem]] = {
+        "svc": lambda: c_svc(signs, s.C, fit_intercept=s.offset),
+        "hard-margin": lambda: c_svc(signs, np.inf, fit_intercept=s.offset),
+        "nu-svc": lambda: nu_svc(signs, ones, s.nu, float(len(y))),
+        "svr": lambda: epsilon_svr(y, s.C * ones, s.epsilon, fit_intercept=s.offset),
+        "nu-svr": lambda: nu_svr(y, s.C * ones, s.nu),
+        "one-class": lambda: one_class(ones, s.nu),
+    }
+    return formulations[s.machine](), Gram(kernel(s), np.ascontiguousarray(X))
 
 
 def settings_of(machine: Estimator, X: Floats) -> Settings:

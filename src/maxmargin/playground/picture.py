@@ -173,37 +173,31 @@ def at_points(machine: Estimator, points: Points, settings: Settings) -> Message
     alpha = np.zeros(len(y))
     np.add.at(alpha, machine.support_, np.abs(dense(machine.dual_coef_)).sum(axis=0))
     f = decision(machine, X, settings)
-    needed, upper = alpha > 0, _upper(machine, alpha)
-    shared: Message = {"alpha": alpha.tolist(), "upper": upper}
-    if learns(settings) == "curve":
+    needed, told = alpha > 0, dict[str, Floats]()
+    if f.ndim > 1:
+        right = machine.predict(X) == y
+        kinds = {"support": right, "wrong": ~right}
+    elif learns(settings) == "curve":
         residual, width = y - f, tube(machine)
-        slack = np.maximum(np.abs(residual) - (width or 0.0), 0.0)
-        on = np.abs(np.abs(residual) - (width or 0.0)) <= ON_MARGIN
-        kinds = _named(needed & (width is not None), {"margin": on, "inside": ~on})
-        return {
-            **shared,
-            "f": f.tolist(),
-            "residual": residual.tolist(),
-            "slack": slack.tolist(),
-            "kind": kinds,
-        }
-    if learns(settings) == "region":
-        slack, on = np.maximum(-f, 0.0), np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12)
-        kinds = _named(needed, {"margin": on, "wrong": ~on})
-        return {**shared, "f": f.tolist(), "slack": slack.tolist(), "kind": kinds}
-    if f.ndim == 1:
+        beyond = np.abs(residual) - (width or 0.0)
+        needed, on = needed & (width is not None), np.abs(beyond) <= ON_MARGIN
+        kinds = {"margin": on, "inside": ~on}
+        told = {"f": f, "residual": residual, "slack": np.maximum(beyond, 0.0)}
+    elif learns(settings) == "region":
+        on = np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12)
+        kinds = {"margin": on, "wrong": ~on}
+        told = {"f": f, "slack": np.maximum(-f, 0.0)}
+    else:
         margins = np.where(y == machine.classes_[1], f, -f)
-        slack, on = np.maximum(1.0 - margins, 0.0), np.abs(margins - 1) <= ON_MARGIN
-        kinds = _named(needed, {"margin": on, "inside": ~on & (margins > 0), "wrong": ~on})
-        return {
-            **shared,
-            "f": f.tolist(),
-            "margin": margins.tolist(),
-            "slack": slack.tolist(),
-            "kind": kinds,
-        }
-    right = machine.predict(X) == y
-    return {**shared, "upper": None, "kind": _named(needed, {"support": right, "wrong": ~right})}
+        on = np.abs(margins - 1) <= ON_MARGIN
+        kinds = {"margin": on, "inside": ~on & (margins > 0), "wrong": ~on}
+        told = {"f": f, "margin": margins, "slack": np.maximum(1.0 - margins, 0.0)}
+    return {
+        "alpha": alpha.tolist(),
+        "upper": _upper(machine, alpha) if f.ndim == 1 else None,
+        "kind": _named(needed, kinds),
+        **{name: values.tolist() for name, values in told.items()},
+    }
 
 
 def certificate(machine: Estimator) -> Message | None:

@@ -31,7 +31,7 @@ class Before:
 
     def violation(self, problem: DualProblem, i: int) -> float:
         """By how much variable i violates KKT: E_i < 0 though it can rise, or > 0 and can fall."""
-        error = self.gradient[i] + (self.offsets[problem.group[i]] if problem.n_groups else 0.0)
+        error = problem.residual(self.gradient, self.offsets)[i]
         rises, falls = self.beta[i] < problem.upper[i], self.beta[i] > problem.lower[i]
         return float(max(-error if rises else 0.0, error if falls else 0.0, 0.0))
 
@@ -76,7 +76,7 @@ def _taken(problem: DualProblem, state: DualState, step: Step) -> str:
         return f"The best step t = {best} is inside [L, H], so it was taken whole."
     end = "H" if step.clipped > 0 else "L"
     reached = [
-        f"α{_small(name(problem, i))} reached {_bound(problem, state, i)}"
+        f"α{_small(name(problem, i))} reached {_bound(state, i)}"
         for i in step.indices
         if state.beta[i] in (problem.lower[i], problem.upper[i])
     ]
@@ -84,7 +84,7 @@ def _taken(problem: DualProblem, state: DualState, step: Step) -> str:
     return f"The best step t = {best} was clipped at {end} = {taken}{why}."
 
 
-def _bound(problem: DualProblem, state: DualState, i: int) -> str:
+def _bound(state: DualState, i: int) -> str:
     return "0" if state.beta[i] == 0 else f"C = {abs(state.beta[i]):.3g}"
 
 

@@ -73,8 +73,6 @@ class View:
         self.points, self.settings = points, settings
         try:
             self.problem, gram = dual_problem(points, settings)
-        except Refused:
-            raise
         except ValueError as error:
             raise Refused(str(error)) from error
         self.rows = gram.X

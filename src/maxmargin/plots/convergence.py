@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ QUANTITIES = {
 FEW = 20  # points up to which each is marked: a single one has no line
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConvergenceDisplay:
     """The progress of a solver: one panel per quantity, one point per outer iteration.
 
@@ -66,11 +68,8 @@ class ConvergenceDisplay:
     ['gap', 'movement', 'objective', 'violation']
     """
 
-    def __init__(
-        self, *, curves: Mapping[str, NDArray[np.float64]], unit: str = "outer iteration"
-    ) -> None:
-        self.curves = curves
-        self.unit = unit
+    curves: Mapping[str, NDArray[np.float64]]
+    unit: str = "outer iteration"
 
     @classmethod
     def from_estimator(
@@ -86,10 +85,6 @@ class ConvergenceDisplay:
             One per quantity; a new figure by default.
         name : str, default=None
             What to call the curves in a legend.
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         check_is_fitted(estimator)
         history = estimator.history_
@@ -116,10 +111,6 @@ class ConvergenceDisplay:
             One per quantity; a new figure by default.
         name : str, default=None
             What to call the curves in a legend.
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         if isinstance(history, np.ndarray):
             known = set(history.dtype.names or ())
@@ -137,15 +128,11 @@ class ConvergenceDisplay:
         return cls(curves=curves, unit=unit).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Sequence[Axes] | None = None, name: str | None = None) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, name : as in `from_history`
-
-        Returns
-        -------
-        The display itself.
         """
         count = len(self.curves)
         self.axes_ = panels_or_new(ax, self, count, "quantities", (5, 1.2 + 1.3 * count))

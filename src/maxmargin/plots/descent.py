@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DescentDisplay(Display):
     """The iterates of coordinate descent on a problem of two variables.
 
@@ -62,18 +63,10 @@ class DescentDisplay(Display):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bowl: Bowl,
-        way: Floats,
-        lower: Floats,
-        upper: Floats,
-    ) -> None:
-        self.bowl = bowl
-        self.way = way
-        self.lower = lower
-        self.upper = upper
+    bowl: Bowl
+    way: Floats
+    lower: Floats
+    upper: Floats
 
     @classmethod
     def from_problem(
@@ -98,10 +91,6 @@ class DescentDisplay(Display):
             `CoordinateDescent(tol=1e-6)` by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DescentDisplay
         """
         if problem.size != 2:
             raise ValueError(f"{cls.__name__} draws two variables; this problem has {problem.size}")

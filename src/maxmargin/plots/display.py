@@ -22,16 +22,12 @@ class Display(ABC):
     """
 
     def plot(self, *, ax: Axes | None = None) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = axes_or_new(ax, self)
         self.figure_: Figure | Any = self.ax_.figure

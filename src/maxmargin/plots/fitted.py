@@ -83,5 +83,5 @@ def dense(X: Data) -> Floats:
 
 
 def table(X: Any) -> Any:
-    """X as an array, or as the frame that it is; so lists are taken too."""
+    """X as an array; a frame stays a frame."""
     return X if hasattr(X, "iloc") else np.asarray(X)

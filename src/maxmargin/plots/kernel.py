@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelMatrixDisplay(Display):
     """The kernel matrix as a heat map, its rows ordered by class.
 
@@ -59,16 +61,9 @@ class KernelMatrixDisplay(Display):
     array([10, 10, 10])
     """
 
-    def __init__(
-        self,
-        *,
-        matrix: Floats,
-        classes: NDArray[Any],
-        counts: NDArray[np.integer],
-    ) -> None:
-        self.matrix = matrix
-        self.classes = classes
-        self.counts = counts
+    matrix: Floats
+    classes: NDArray[Any]
+    counts: NDArray[np.integer]
 
     @classmethod
     def from_kernel(
@@ -84,10 +79,6 @@ class KernelMatrixDisplay(Display):
         y : array-like of shape (n_samples,)
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelMatrixDisplay
         """
         rows, labels = check_array(X), column_or_1d(y)
         return cls.from_matrix(kernel.bind(rows)(rows, rows), labels, ax=ax)
@@ -102,10 +93,6 @@ class KernelMatrixDisplay(Display):
         y : array-like of shape (n_samples,)
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelMatrixDisplay
         """
         values, labels = np.asarray(matrix, float), column_or_1d(y)
         if values.shape != (len(labels), len(labels)):
@@ -142,6 +129,7 @@ class KernelMatrixDisplay(Display):
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.8, label="kernel value")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelErrorDisplay:
     r"""How far features are from the kernel, against their number D.
 
@@ -179,9 +167,8 @@ class KernelErrorDisplay:
     True
     """
 
-    def __init__(self, *, sizes: NDArray[np.integer], errors: Floats) -> None:
-        self.sizes = sizes
-        self.errors = errors
+    sizes: NDArray[np.integer]
+    errors: Floats
 
     @classmethod
     def from_features(
@@ -214,10 +201,6 @@ class KernelErrorDisplay:
             What to call the line in the legend.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KernelErrorDisplay
         """
         rows = check_array(X)
         random = check_random_state(random_state)
@@ -230,15 +213,11 @@ class KernelErrorDisplay:
         return cls(sizes=np.asarray(sizes), errors=errors).plot(ax=ax, name=name)
 
     def plot(self, *, ax: Axes | None = None, name: str = "features") -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, name : as in `from_features`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

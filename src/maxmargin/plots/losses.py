@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LossDisplay(Display):
     """Loss functions on one axis: the margin t·y of a classifier, or the residual t − y.
 
@@ -46,16 +48,9 @@ class LossDisplay(Display):
     4.0
     """
 
-    def __init__(
-        self,
-        *,
-        at: Floats,
-        values: Mapping[str, NDArray[np.float64]],
-        against: Literal["margin", "residual"],
-    ) -> None:
-        self.at = at
-        self.values = values
-        self.against = against
+    at: Floats
+    values: Mapping[str, NDArray[np.float64]]
+    against: Literal["margin", "residual"]
 
     @classmethod
     def from_losses(
@@ -79,10 +74,6 @@ class LossDisplay(Display):
             Where the axis begins and ends.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        LossDisplay
         """
         at = np.linspace(*limits, 601)
         values = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Scaling = Callable[[NDArray[Any]], Floats]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MarginDisplay:
     r"""A binary machine on two features: its boundary, its margins, its support vectors.
 
@@ -95,30 +97,16 @@ class MarginDisplay:
     #: A support vector this close to the margin line is on it: closer than the line is wide.
     resolution = 0.01
 
-    def __init__(
-        self,
-        *,
-        xx: Floats,
-        yy: Floats,
-        response: Floats,
-        X: NDArray[Any],
-        margins: Floats,
-        positive: NDArray[np.bool_],
-        support: NDArray[np.integer] | None,
-        class_names: tuple[str, str],
-        axis_names: tuple[str, str] = ("first feature", "second feature"),
-        own: Scaling | None = None,
-    ) -> None:
-        self.xx = xx
-        self.yy = yy
-        self.response = response
-        self.X = X
-        self.margins = margins
-        self.positive = positive
-        self.support = support
-        self.class_names = class_names
-        self.axis_names = axis_names
-        self.own = own
+    xx: Floats
+    yy: Floats
+    response: Floats
+    X: NDArray[Any]
+    margins: Floats
+    positive: NDArray[np.bool_]
+    support: NDArray[np.integer] | None
+    class_names: tuple[str, str]
+    axis_names: tuple[str, str] = ("first feature", "second feature")
+    own: Scaling | None = None
 
     @classmethod
     def from_estimator(
@@ -151,10 +139,6 @@ class MarginDisplay:
             Whether to name the classes and marks above the picture.
         grid_resolution : int, default=200
             Points of the grid per axis.
-
-        Returns
-        -------
-        MarginDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -195,15 +179,11 @@ class MarginDisplay:
         }
 
     def plot(self, *, ax: Axes | None = None, slack: bool = False, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, slack, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self)
         self.figure_: Figure | Any = ax.figure

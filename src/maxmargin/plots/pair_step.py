@@ -83,6 +83,7 @@ class PairStep:
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PairStepDisplay(Display):
     r"""One step of SMO in the box of its two multipliers.
 
@@ -128,9 +129,8 @@ class PairStepDisplay(Display):
     (array([0.5, 0.5]), array([0.2, 0.2]))
     """
 
-    def __init__(self, *, step: PairStep, names: tuple[str, str] = ("αᵢ", "αⱼ")) -> None:
-        self.step = step
-        self.names = names
+    step: PairStep
+    names: tuple[str, str] = ("αᵢ", "αⱼ")
 
     @classmethod
     def from_problem(
@@ -156,10 +156,6 @@ class PairStepDisplay(Display):
             The two variables.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairStepDisplay
         """
         return cls(step=PairStep.of(problem, gram, beta, i, j)).plot(ax=ax)
 

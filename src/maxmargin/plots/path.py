@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay(Display):
     """Accuracy of a classifier, or R² of a regressor, and support vectors against C.
 
@@ -53,16 +55,9 @@ class PathDisplay(Display):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        Cs: Floats,
-        shares: dict[str, NDArray[np.float64]],
-        label: str = "share of points",
-    ) -> None:
-        self.Cs = Cs
-        self.shares = shares
-        self.label = label
+    Cs: Floats
+    shares: dict[str, NDArray[np.float64]]
+    label: str = "share of points"
 
     @classmethod
     def from_estimator(
@@ -91,10 +86,6 @@ class PathDisplay(Display):
             Values of C in rising order; 10⁻³ … 10⁴ by default.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PathDisplay
         """
         values = np.logspace(-3, 4, 22) if Cs is None else np.asarray(Cs, float)
         if np.any(np.diff(values) <= 0):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.plots.palette import DASHES, ink, paper
+from maxmargin.plots.palette import DASHES, ink, paper, require_matplotlib
 
 MOST_POINTS = 300  # of a drawn line: more than its pixels are not visible
 
@@ -41,10 +41,9 @@ def plot_race(ways: Any, rows: int, *, goal: float = 1e-6, axes: Any = None) -> 
     >>> right.get_legend().get_texts()[0].get_text()
     'Platt: converged'
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("plot_race needs matplotlib: pip install 'maxmargin[plot]'") from error
+    require_matplotlib("plot_race")
+    import matplotlib.pyplot as plt
+
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(13, 4.8), sharey=True, layout="constrained")
     floor, ends = goal / 1000, []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ Scheme = Literal["one-versus-one", "one-versus-rest", "joint"]
 SCHEMES: dict[str, Scheme] = {"ovo": "one-versus-one", "ovr": "one-versus-rest"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RegionsDisplay:
     """A classifier of several classes on two features: its regions, and where machines disagree.
 
@@ -92,28 +94,15 @@ class RegionsDisplay:
     True
     """
 
-    def __init__(
-        self,
-        *,
-        xx: NDArray[Any],
-        yy: NDArray[Any],
-        winner: NDArray[np.integer],
-        ambiguous: Mask,
-        rivals: dict[tuple[int, int], Floats],
-        X: NDArray[Any],
-        labels: NDArray[np.integer],
-        class_names: list[str],
-        axis_names: tuple[str, str] = ("first feature", "second feature"),
-    ) -> None:
-        self.xx = xx
-        self.yy = yy
-        self.winner = winner
-        self.ambiguous = ambiguous
-        self.rivals = rivals
-        self.X = X
-        self.labels = labels
-        self.class_names = class_names
-        self.axis_names = axis_names
+    xx: NDArray[Any]
+    yy: NDArray[Any]
+    winner: NDArray[np.integer]
+    ambiguous: Mask
+    rivals: dict[tuple[int, int], Floats]
+    X: NDArray[Any]
+    labels: NDArray[np.integer]
+    class_names: list[str]
+    axis_names: tuple[str, str] = ("first feature", "second feature")
 
     @classmethod
     def from_estimator(
@@ -150,10 +139,6 @@ class RegionsDisplay:
             Whether to name the classes above the picture.
         grid_resolution : int, default=300
             Points of the grid per axis.
-
-        Returns
-        -------
-        RegionsDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -183,15 +168,11 @@ class RegionsDisplay:
         return display.plot(ax=ax, legend=legend)
 
     def plot(self, *, ax: Axes | None = None, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         from matplotlib.colors import to_rgba
         from matplotlib.patches import Patch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ PANELS = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RoundsDisplay:
     """Chunking over partitions, round by round: one panel each for rows, bytes and distance.
 
@@ -51,8 +53,7 @@ class RoundsDisplay:
     0
     """
 
-    def __init__(self, *, curves: Mapping[str, Floats]) -> None:
-        self.curves = curves
+    curves: Mapping[str, Floats]
 
     @classmethod
     def from_estimator(
@@ -67,10 +68,6 @@ class RoundsDisplay:
             Which of its problems, if it has several.
         ax : sequence of three matplotlib Axes, default=None
             A new figure by default.
-
-        Returns
-        -------
-        RoundsDisplay
         """
         check_is_fitted(estimator)
         history = estimator.history_
@@ -89,15 +86,11 @@ class RoundsDisplay:
         return cls(curves=curves).plot(ax=ax)
 
     def plot(self, *, ax: Sequence[Axes] | None = None) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.axes_ = panels_or_new(ax, self, len(PANELS), "panels", (6, 6.5))
         self.figure_: Figure | Any = self.axes_[0].figure

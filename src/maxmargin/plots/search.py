@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SearchDisplay(Display):
     """The mean score of every cell of a search, over C and γ.
 
@@ -49,20 +51,14 @@ class SearchDisplay(Display):
     (4, 3)
     """
 
-    def __init__(
-        self,
-        *,
-        Cs: Floats,
-        gammas: Floats,
-        scores: Floats,
-        unfinished: Mask,
-        best: tuple[float, float],
-        simple: tuple[float, float],
-        path: Floats,
-        title: str,
-    ) -> None:
-        self.Cs, self.gammas, self.scores, self.unfinished = Cs, gammas, scores, unfinished
-        self.best, self.simple, self.path, self.title = best, simple, path, title
+    Cs: Floats
+    gammas: Floats
+    scores: Floats
+    unfinished: Mask
+    best: tuple[float, float]
+    simple: tuple[float, float]
+    path: Floats
+    title: str
 
     @classmethod
     def from_search(cls, search: Search | Any, *, ax: Axes | None = None) -> Self:
@@ -73,19 +69,13 @@ class SearchDisplay(Display):
         search : Search, or a fitted SVCCV or SVRCV. Of several ε each cell shows the best.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SearchDisplay
         """
         search = getattr(search, "search_", search)
         cells = search.cells
         Cs = np.unique([cell.machine.C for cell in cells])
         gammas = np.unique([cell.gamma or np.nan for cell in cells])
-        scores, tried = (
-            np.full((len(gammas), len(Cs)), np.nan),
-            np.zeros((len(gammas), len(Cs)), bool),
-        )
+        scores = np.full((len(gammas), len(Cs)), np.nan)
+        tried = np.zeros(scores.shape, bool)
         for cell in cells:
             row = 0 if cell.gamma is None else int(np.searchsorted(gammas, cell.gamma))
             at = row, int(np.searchsorted(Cs, cell.machine.C))
@@ -127,22 +117,14 @@ class SearchDisplay(Display):
             C, gamma = self.path[:, 0], level(self.path[:, 1])
             line: dict[str, Any] = {"color": "red", "markeredgecolor": "white", "zorder": 3}
             ax.plot(C, gamma, "o-", label="path of the search", markersize=5, **line)
-        marks: dict[str, Any] = {
-            "markerfacecolor": "none",
-            "markeredgewidth": 2,
-            "linestyle": "none",
-        }
-        simple, best = (np.array([level(g)]) for _, g in (self.simple, self.best))
-        ax.plot(
-            self.simple[:1],
-            simple,
-            "s",
-            color="orange",
-            markersize=16,
-            label="within one standard error",
-            **marks,
+        marks = (
+            (self.simple, "s", "orange", 16, "within one standard error"),
+            (self.best, "o", "red", 12, "best"),
         )
-        ax.plot(self.best[:1], best, "o", color="red", markersize=12, label="best", **marks)
+        ring: dict[str, Any] = {"markerfacecolor": "none", "markeredgewidth": 2}
+        for cell, shape, color, size, label in marks:
+            at = cell[:1], [level(cell[1])]
+            ax.plot(*at, shape, color=color, markersize=size, label=label, **ring)
         ax.set(xscale="log", yscale="log", xlabel="C", ylabel="γ", title=self.title)
         if one:
             ax.yaxis.set_visible(False)
@@ -176,6 +158,7 @@ def edges_of(values: Floats) -> Floats:
     return np.concatenate([[values[0] ** 2 / middle[0]], middle, [values[-1] ** 2 / middle[-1]]])
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CPathDisplay(Display):
     """Errors and support vectors along C.
 
@@ -201,8 +184,7 @@ class CPathDisplay(Display):
     True
     """
 
-    def __init__(self, *, path: CPath) -> None:
-        self.path = path
+    path: CPath
 
     @classmethod
     def from_path(cls, path: CPath, *, ax: Axes | None = None) -> Self:

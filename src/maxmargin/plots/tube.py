@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TubeDisplay:
     r"""A support vector regressor on one feature: its line, its tube, its support vectors.
 
@@ -76,24 +78,13 @@ class TubeDisplay:
     #: A support vector this close to the edge, as a share of ε, is on it.
     resolution = 0.02
 
-    def __init__(
-        self,
-        *,
-        x: NDArray[Any],
-        y: NDArray[Any],
-        line: Floats,
-        residuals: Floats,
-        epsilon: float,
-        support: NDArray[np.integer],
-        labels: tuple[str, str] = ("x", "target"),
-    ) -> None:
-        self.x = x
-        self.y = y
-        self.line = line
-        self.residuals = residuals
-        self.epsilon = epsilon
-        self.support = support
-        self.labels = labels
+    x: NDArray[Any]
+    y: NDArray[Any]
+    line: Floats
+    residuals: Floats
+    epsilon: float
+    support: NDArray[np.integer]
+    labels: tuple[str, str] = ("x", "target")
 
     @classmethod
     def from_estimator(
@@ -126,10 +117,6 @@ class TubeDisplay:
             Whether to name the lines and points above the picture.
         grid_resolution : int, default=400
             Points at which the line is evaluated.
-
-        Returns
-        -------
-        TubeDisplay
         """
         require_matplotlib(f"{cls.__name__}.from_estimator")
         fitted, data = FittedMachine.of(estimator), table(X)
@@ -173,15 +160,11 @@ class TubeDisplay:
         }
 
     def plot(self, *, ax: Axes | None = None, slack: bool = True, legend: bool = True) -> Self:
-        """Draw it.
+        """Draw it, and return the display.
 
         Parameters
         ----------
         ax, slack, legend : as in `from_estimator`
-
-        Returns
-        -------
-        The display itself.
         """
         self.ax_ = ax = axes_or_new(ax, self, (6, 4))
         self.figure_: Figure | Any = ax.figure

@@ -148,6 +148,10 @@ class DualProblem:
         """Which variables are free: l < β < u."""
         return (self.lower < beta) & (beta < self.upper)
 
+    def residual(self, gradient: Floats, offsets: Floats) -> Floats:
+        """G + b: at the optimum ≥ 0 where β can rise, ≤ 0 where it can fall."""
+        return gradient + (offsets[self.group] if self.n_groups else 0.0)
+
     def objective(self, beta: Floats, gradient: Floats) -> float:
         """½ βᵀKβ + pᵀβ = ½ βᵀ(G + p)."""
         return 0.5 * float(np.sum(beta * (gradient + self.linear)))

@@ -157,17 +157,20 @@ class LinearProblem:
     def violation(self, beta: Floats, scores: Floats) -> float:
         """Worst KKT violation at β, whose w gives the scores Xw.
 
-        The slope of −D to the right of β_i is G_i ± ε, to the left G_i ± ε with the other sign
-        at 0. At an optimum some b separates max −G (can rise) from min −G (can fall).
+        At an optimum some b separates max −G (can rise) from min −G (can fall).
         """
-        lower, upper = self.bounds
+        (lower, upper), (right, left) = self.bounds, self.slopes(beta, scores)
+        up = float(np.max(np.where(beta < upper, -right, -np.inf), initial=-np.inf))
+        down = float(np.min(np.where(beta > lower, -left, np.inf), initial=np.inf))
+        return max(up - down if self.fit_intercept else max(up, -down), 0.0)
+
+    def slopes(self, beta: Floats, scores: Floats) -> tuple[Floats, Floats]:
+        """Of −D to the right and to the left of each β_i: G_i ± ε, with other signs at 0."""
         right = left = scores - self.y + self.curvature * beta
         if self.loss.epsilon:
             right = right + np.where(beta >= 0, self.loss.epsilon, -self.loss.epsilon)
             left = left + np.where(beta > 0, self.loss.epsilon, -self.loss.epsilon)
-        up = float(np.max(np.where(beta < upper, -right, -np.inf), initial=-np.inf))
-        down = float(np.min(np.where(beta > lower, -left, np.inf), initial=np.inf))
-        return max(up - down if self.fit_intercept else max(up, -down), 0.0)
+        return right, left
 
     def best_offset(self, scores: Floats) -> float:
         """The b that minimises Σ c_i L(y_i, f_i + b), exactly.

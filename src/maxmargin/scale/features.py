@@ -87,17 +87,8 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         self.memory, sums = self.partitions.step(
             measure, self._point(move, settle), [None] * self.partitions.count, self.memory
         )
-        loss, slope, total, image, square, line, free, rooms = zip(*sums, strict=True)
-        self.at = Sums(
-            sum(loss),
-            sum(slope),
-            sum(total),
-            self._mixed(np.sum(image, axis=0)),
-            np.sum(square, axis=0),
-            np.sum(line, axis=0),
-            sum(free),
-            np.sum(rooms, axis=0),
-        )
+        whole = Sums(*(sum(each) for each in zip(*sums, strict=True)))
+        self.at = whole._replace(image=self._mixed(whole.image))
         self.proved = None
         d = float(self.sums.sum())
         self.excess = self.one * (self.at.total - d)
@@ -168,7 +159,8 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
         )
         here = np.append(self.coef, self.one * (self.offset - self.anchor_offset))
         linear = float(here @ move) + by * float(self.sums.sum())
-        t = zero_of(linear + LENGTHS * float(move @ move) + self.delta * np.sum(slopes, axis=0))
+        rising = linear + LENGTHS * float(move @ move) + self.delta * np.sum(slopes, axis=0)
+        t = float(np.interp(0.0, np.maximum.accumulate(rising), LENGTHS))  # where it is zero
         self.coef, self.offset = self.coef + t * change, self.offset + t * by
         self.steps += 1
         self.measure(move=t)
@@ -215,18 +207,6 @@ class FeatureNewtonState(State[PartitionedProblem, PartitionedFeatures]):
     def conclude(self) -> None:
         if self.lost is None:
             self.confirm(0.0)
-
-
-def zero_of(slopes: Floats) -> float:
-    """The length at which a rising slope is zero, from its values at `LENGTHS`."""
-    above = int(np.searchsorted(np.maximum.accumulate(slopes), 0.0))
-    if above == 0:
-        return 0.0
-    if above == len(slopes):
-        return float(LENGTHS[-1])
-    low, high = slopes[above - 1], slopes[above]
-    share = -low / (high - low) if high > low else 1.0
-    return float(LENGTHS[above - 1] + share * (LENGTHS[above] - LENGTHS[above - 1]))
 
 
 @dataclass(frozen=True)

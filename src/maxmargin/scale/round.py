@@ -122,7 +122,7 @@ def violators(
     few have moved, the others no longer violate.
     """
     row_of = problem.row_of(np.arange(problem.size))
-    residual = gradient + (change.offsets[problem.group] if problem.n_groups else 0.0)
+    residual = problem.residual(gradient, change.offsets)
     rise = np.where(beta < problem.upper, -residual, 0.0)
     fall = np.where(beta > problem.lower, residual, 0.0)
     rng = np.random.default_rng([change.number, own.start])

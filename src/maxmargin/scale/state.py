@@ -273,8 +273,8 @@ class PartitionedState(State[PartitionedProblem, PartitionedGram]):
         as there were violators.
         """
         rows, problem, beta, told = self.held
-        b = self.offsets[problem.group] if problem.n_groups else 0.0
-        slack = np.abs(self.gradient + b).reshape(beta.shape).min(axis=0)
+        residual = problem.residual(self.gradient, self.offsets)
+        slack = np.abs(residual).reshape(beta.shape).min(axis=0)
         slack[beta.any(axis=0)] = -1.0
         count = np.count_nonzero(slack < 0) + self.quota
         kept = slack.argsort(kind="stable")[:count]

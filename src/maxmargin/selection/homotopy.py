@@ -50,7 +50,7 @@ def end_of_path(
     m, W = len(F), np.concatenate([F, B])
     now, low, high, r = beta[W], p.lower[W], p.upper[W], force[W]
     q = changes(p.row_of(W), m, now == low, r)
-    A = Answers(gram, p.row_of(W), m)
+    A = Responses(gram, p.row_of(W), m)
     if not A.known:
         return now, 0.0
     slope, offset = A.to(np.array([-q, np.ones(len(W))]))
@@ -74,7 +74,7 @@ def end_of_path(
     return np.clip(now, low, high), float(at[0])
 
 
-class Answers:
+class Responses:
     """How β_F and the gradient of B answer to changes: A.
 
     A multiple of 11ᵀ is added to K: as the sum of β stays, it changes the offset and nothing else.

@@ -30,7 +30,7 @@ from maxmargin.selection.bounds import Bound, bounds_of
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
 from maxmargin.selection.staircase import SNAP
-from maxmargin.selection.target import Target, Values, target_of, validated
+from maxmargin.selection.target import RealTarget, Target, target_of, validated
 
 # Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
 # with K faster (covtype, 1,000 rows: 84 ms with 32, 66 with 128), fewer keep threads even.
@@ -149,7 +149,7 @@ def left_out(
         del bounds["ξα"]
     kept = [removal.certificate for removal in full]
     proofs: dict[int, list[Certificate]] = {}
-    models = [full[0].model for _ in range(target.n)] if isinstance(target, Values) else []
+    models = [full[0].model for _ in range(target.n)] if isinstance(target, RealTarget) else []
     for (number, local), results in zip(jobs, found, strict=True):
         for row, result in zip(rows_of(target, number)[local].tolist(), results, strict=True):
             decisions[row, number] = result.decision

@@ -170,7 +170,7 @@ class Classes(Target):
         return float(np.average(predictions != self.y, weights=weights))
 
 
-class Values(Target):
+class RealTarget(Target):
     """Numbers, of SVR and NuSVR."""
 
     def __init__(self, machine: DualRegressor, y: ArrayLike) -> None:
@@ -205,7 +205,7 @@ def target_of(machine: DualMachine, y: ArrayLike) -> Target:
     if isinstance(machine, KernelClassifier):
         return Classes(machine, y)
     if isinstance(machine, DualRegressor):
-        return Values(machine, y)
+        return RealTarget(machine, y)
     raise TypeError(
         f"{type(machine).__name__} has no target to predict held-out rows of; give an SVC, NuSVC, "
         "SVR or NuSVR"

@@ -18,7 +18,7 @@ from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrd
 from maxmargin.solvers.dual import block_interior_point, face_newton, hand_over, newton_system
 from maxmargin.solvers.dual.block_interior_point import of_whole_rows
 from maxmargin.solvers.dual.face_newton import FaceSystem
-from maxmargin.solvers.dual.interior_block import Block
+from maxmargin.solvers.dual.interior_block import DualBlock
 from maxmargin.solvers.dual.newton_system import NewtonSystem
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from problems import PROBLEMS
@@ -221,7 +221,7 @@ def assert_faces_are_solved(seed, n_groups, shared):
         group=group,
         rows=rows if shared else None,
     )
-    block, beta = Block(p, K), rng.normal(size=size)
+    block, beta = DualBlock(p, K), rng.normal(size=size)
     system, free, A = FaceSystem(block), rng.random(size) < 0.6, block.members()
     for _ in range(8):
         _, first = np.unique(rows, return_index=True)  # of a row's two variables one is free

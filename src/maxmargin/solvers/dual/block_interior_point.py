@@ -14,7 +14,7 @@ twenty steps on any such problem, of m³/3 operations for m variables each. So
     until nothing violates KKT
 
 These are the blocks of block SMO, solved exactly whatever C and K are: it is only the first block
-that has variables nobody knows anything of. Ten blocks or so are enough, and W is never much larger
+whose free variables are unknown. Ten blocks or so are enough, and W is never much larger
 than the set of free variables, however many rows there are. The result is exact: violations of 1e-8
 where β is a million, as far as a gradient can be known. The dual rises with every block.
 """
@@ -36,8 +36,15 @@ from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.face_newton import face_of, face_optimum
-from maxmargin.solvers.dual.interior_block import Block, Point, gap_of, harmless, interior_points
+from maxmargin.solvers.dual.interior_block import (
+    DualBlock,
+    InnerPoint,
+    gap_of,
+    harmless,
+    interior_points,
+)
 from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
+from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
@@ -117,7 +124,7 @@ class BlockInteriorPoint(Solver):
             smooth = done >= whole  # blocks that were predicted to be less work are not
 
     def tries_face(self, state: DualState) -> bool:
-        """Whether the present free variables are right but for a few: then they are solved for.
+        """Whether nearly all present free variables are right: then they are solved for.
 
         With gradients in float64: at C = 10⁶ float32 sums have another optimum.
         """
@@ -174,19 +181,19 @@ def of_whole_rows(state: DualState, W: Numbers, outside: float) -> tuple[Numbers
     return every[chosen[p.row_of(every)]], outside
 
 
-def highest_objective(block: Block, beta: Floats) -> float:
+def highest_objective(block: DualBlock, beta: Floats) -> float:
     """The objective of β, and what rounding may add to it."""
     terms = float(np.diagonal(block.K).max(initial=0)) * np.abs(beta).sum() ** 2
     return float(block.objective(beta) + ROUNDING * terms)
 
 
 def most_rows(gram: Gram) -> int:
-    """Of a block."""
+    """Most rows of a block: three float64 matrices of its size fit the budget."""
     return max(2, isqrt(gram.budget // 24))
 
 
 def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats]:
-    """The same; its iterations count as steps when it is done, or no more are allowed.
+    """Run `work`, and add its iterations to the steps; `LimitReached` at the last one allowed.
 
     `alone`: with one thread of BLAS, where two would wait for each other longer than they work.
     """
@@ -206,7 +213,7 @@ def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats
         state.steps += count
 
 
-def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]:
+def optimum(block: DualBlock, beta: Floats, tol: float, rest: float) -> Work[Floats]:
     """β of the block, of a violation and a relative gap ≤ tol if rounding allows.
 
     It may be that the free variables of the present β are right already; if not, this tells how
@@ -243,7 +250,7 @@ def optimum(block: Block, beta: Floats, tol: float, rest: float) -> Work[Floats]
 
 
 def optimum_of_part(
-    block: Block, point: Point, V: Numbers, tol: float, scale: float
+    block: DualBlock, point: InnerPoint, V: Numbers, tol: float, scale: float
 ) -> Work[tuple[Floats, float]]:
     """β of the block if all but V and a few are at the bounds that the multipliers say.
 
@@ -278,20 +285,14 @@ def optimum_of_part(
     return repaired, distance
 
 
-def part_of(block: Block, V: Numbers, beta: Floats) -> Block:
+def part_of(block: DualBlock, V: Numbers, beta: Floats) -> DualBlock:
     """The problem over β_V, the others fixed."""
     p, others = block.problem, beta.copy()
     others[V] = 0.0
     rows, row_of = np.unique(block.rows[V], return_inverse=True)
-    part = DualProblem(
-        linear=block.gradient(others)[V],
-        lower=p.lower[V],
-        upper=p.upper[V],
-        sums=p.sums - block.members() @ others,
-        group=p.group[V],
-        rows=None if p.rows is None else row_of,
-    )
-    return Block(part, block.K[np.ix_(rows, rows)])
+    linear, sums = block.gradient(others)[V], p.sums - block.members() @ others
+    part = restricted(p, V, linear, sums, None if p.rows is None else row_of)
+    return DualBlock(part, block.K[np.ix_(rows, rows)])
 
 
 def coarseness(p: DualProblem, scale: float) -> float:
@@ -304,26 +305,20 @@ def coarseness(p: DualProblem, scale: float) -> float:
 
 def block_of(
     p: DualProblem, gram: Gram, W: Numbers, beta: Floats, gradient: Floats
-) -> tuple[Block, float]:
+) -> tuple[DualBlock, float]:
     """The problem over β_W, the others fixed; and what these add to the dual."""
     rows, row_of = np.unique(p.row_of(W), return_inverse=True)
     K = gram.square(rows)
     fixed = np.ones(p.size, bool)
     fixed[W] = False
-    sums = [beta[fixed & (p.group == g)].sum() for g in range(p.n_groups)]
-    part = DualProblem(
-        linear=gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of],
-        lower=p.lower[W],
-        upper=p.upper[W],
-        sums=p.sums - np.array(sums),
-        group=p.group[W],
-        rows=None if p.rows is None else row_of,
-    )
-    return Block(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
+    sums = p.sums - np.array([beta[fixed & (p.group == g)].sum() for g in range(p.n_groups)])
+    linear = gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of]
+    part = restricted(p, W, linear, sums, None if p.rows is None else row_of)
+    return DualBlock(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:
     """The variables that are free, or would be if the gradient were off by `margin`."""
-    force = gradient + (p.offsets(beta, gradient)[p.group] if p.n_groups else 0.0)
+    force = p.residual(gradient, p.offsets(beta, gradient))
     rises, falls = (beta < p.upper) & (force < margin), (beta > p.lower) & (force > -margin)
     return np.flatnonzero((p.lower < p.upper) & (p.free(beta) | rises | falls))

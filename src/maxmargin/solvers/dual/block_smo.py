@@ -2,6 +2,7 @@
 
     repeat
         W = the free variables and a sample of the violators, q of them, half from each side
+            (`working_set`)
         minimise over β_W alone by second-order SMO on the q × q block K[W, W], in cache, to 0.3
             of the worst violation outside of W
         G += K[:, W] Δβ_W, computed in tiles that are not stored
@@ -17,9 +18,6 @@ end or a block has gained nothing, and their aim is less than what float32 makes
 
 Steps see differences of gradients only. So b is added to them before they are rounded to float32:
 G + b of a free variable is near 0, and float32 resolves violations far below the size of G.
-
-Violators are sampled at random among those that violate KKT by a twentieth of the worst or more.
-The worst alone are much alike: once a few have moved, the others no longer violate.
 """
 
 from __future__ import annotations
@@ -83,7 +81,8 @@ class BlockSMO(Solver):
 
     def iterate(self, state: DualState) -> Moves:
         forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
-        for pause in self._smo(state):
+        small = self._is_small(state.problem, state.gram)
+        for pause in (self._whole if small else self._blocks)(state):
             yield pause
             forecast.note(state)
             if forecast.trusts_face(finish, state):
@@ -101,10 +100,6 @@ class BlockSMO(Solver):
         if start is not None and self._is_small(problem, matrix):
             matrix.held(matrix.precision)
         return super().begin(problem, matrix, start)
-
-    def _smo(self, state: DualState) -> Moves:
-        small = self._is_small(state.problem, state.gram)
-        return (self._whole if small else self._blocks)(state)
 
     def _is_small(self, problem: DualProblem, gram: Gram) -> bool:
         """Whether all variables are one working set."""

@@ -67,7 +67,7 @@ class Decomposition(Solver):
             worst = worst_violators(state, self.size // 2, state.aim)
             if not len(worst):
                 return None
-            free = (state.beta[W] > p.lower[W]) & (state.beta[W] < p.upper[W])
+            free = p.free(state.beta)[W]
             candidates = np.concatenate([worst, W[free], W])
             W = np.array(list(dict.fromkeys(candidates.tolist())))[: self.size]
             improve(state, W, self.inner, state.aim)

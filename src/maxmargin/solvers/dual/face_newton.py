@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dgesv
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.lapack import factorise
 from maxmargin.solvers.dual.copies import apart
-from maxmargin.solvers.dual.interior_block import Block, Point, harmless
+from maxmargin.solvers.dual.interior_block import DualBlock, InnerPoint, harmless
 
 FACES = 30  # most that are tried
 FEW = 0.1  # of the free variables: if more than that were wrong, F was a guess
@@ -34,7 +34,9 @@ NOTHING = 1e-14  # of the sums' coefficients: what rounding leaves of them
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what is added to the diagonal
 
 
-def face_of(block: Block, point: Point, before: Point, sure: float = 1.0) -> tuple[Floats, Mask]:
+def face_of(
+    block: DualBlock, point: InnerPoint, before: InnerPoint, sure: float = 1.0
+) -> tuple[Floats, Mask]:
     """β with those at their bounds that two interior points suggest, and which are free.
 
     From one point to the next the distance to a bound that is reached vanishes, and its multiplier
@@ -57,9 +59,9 @@ def room(distance: Floats) -> Floats:
 
 
 def face_optimum(
-    block: Block, face: tuple[Floats, Mask], tol: float, scale: float
+    block: DualBlock, face: tuple[Floats, Mask], tol: float, scale: float
 ) -> tuple[Floats, float]:
-    """β of the block if the face is right but for a few, and the larger of violation, gap/scale."""
+    """β of the block if nearly all of the face is right; the larger of violation and gap/scale."""
     p = block.problem
     beta = apart(p, face[0])
     free = face[1] & p.free(beta)
@@ -80,7 +82,7 @@ def face_optimum(
         if distance >= last:
             break
         best, least = repaired, distance
-        force = gradient + (p.offsets(repaired, gradient)[p.group] if p.n_groups else 0.0)
+        force = p.residual(gradient, p.offsets(repaired, gradient))
         wrong = ((beta < p.upper) & (force < -slight)) | ((beta > p.lower) & (force > slight))
         if least <= tol or np.count_nonzero(wrong & ~free) > few:
             break
@@ -103,7 +105,7 @@ class FaceSystem:
     a column of Y for each. Once there are many, F is factorised again.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: DualBlock) -> None:
         self.block, self.A = block, block.members()
         self.diagonal = np.diagonal(block.K)[block.rows]
         self.shift = float(self.diagonal.mean()) if len(self.A) else 0.0

@@ -39,15 +39,15 @@ from maxmargin.solvers.dual.newton_system import NewtonSystem, product
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 INSIDE = 0.1  # of the width of a box: how far inside it a start is
 SHORT = 0.995  # of the way to the boundary: how far a step goes
-LEAST = 1e-30  # of the first μ: what is less is nothing
-STUCK = 1e-6  # of a step: if it goes no farther, rounding is all that is left
+LEAST = 1e-30  # of the first μ: a smaller one counts as 0
+STUCK = 1e-6  # a step cut to less than this share of itself: rounding lets it go no farther
 
 Step = tuple[Floats, Floats, Floats, Floats]
 
 
 @dataclass(frozen=True)
-class Point:
-    """Strictly inside the box.
+class InnerPoint:
+    """A point strictly inside the box, with its multipliers.
 
     Attributes
     ----------
@@ -63,14 +63,14 @@ class Point:
     upper: Floats
     gradient: Floats
 
-    def on(self, W: Numbers) -> Point:
-        """Of some of the variables."""
+    def on(self, W: Numbers) -> InnerPoint:
+        """The same point, of some of the variables."""
         each = (self.beta[W], self.lower[W], self.upper[W], self.gradient[W])
-        return Point(each[0], self.offsets, *each[1:])
+        return InnerPoint(each[0], self.offsets, *each[1:])
 
 
 @dataclass(frozen=True)
-class Block:
+class DualBlock:
     """A problem over some variables and the matrix K of their rows."""
 
     problem: DualProblem
@@ -82,7 +82,7 @@ class Block:
         return np.arange(p.size) if p.rows is None else p.rows
 
     def count_rows(self, variables: Numbers) -> int:
-        """Of some variables: what a factorisation takes depends on these."""
+        """How many rows these variables have: the size of a factorisation."""
         return len(np.unique(self.rows[variables]))
 
     def gradient(self, beta: Floats) -> Floats:
@@ -107,10 +107,11 @@ class Block:
         p = self.problem
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
-    def start(self, beta: Floats) -> Point:
-        """β a tenth of the box inside, or of its largest; multipliers that fit the gradient there.
+    def start(self, beta: Floats) -> InnerPoint:
+        """β moved inside the box, and multipliers that fit the gradient there.
 
-        What is feasible stays so but for that.
+        It is at least a tenth of the box, or of the largest |β| if that is less, away from its
+        bounds; what is farther inside stays where it is.
         """
         p, largest = self.problem, float(np.abs(self.problem.linear).max())
         scale = (largest or 1.0) / float(np.diagonal(self.K).mean() or 1.0)
@@ -125,7 +126,7 @@ class Block:
         mu = float(np.mean(np.abs(force) * np.minimum(beta - low, high - beta))) or 1.0
         lower = np.where(has_lower, np.maximum(force, 0.0) + mu / (beta - low), 0.0)
         upper = np.where(has_upper, np.maximum(-force, 0.0) + mu / (high - beta), 0.0)
-        return Point(beta, offsets, lower, upper, gradient)
+        return InnerPoint(beta, offsets, lower, upper, gradient)
 
 
 class Place:
@@ -134,7 +135,7 @@ class Place:
     A step is (δβ, δb, δv, δw); products come in pairs, of the lower and of the upper bounds.
     """
 
-    def __init__(self, block: Block, system: NewtonSystem, now: Point) -> None:
+    def __init__(self, block: DualBlock, system: NewtonSystem, now: InnerPoint) -> None:
         p = block.problem
         self.system, self.now = system, now
         self.bounded = np.isfinite(p.lower), np.isfinite(p.upper)
@@ -145,12 +146,12 @@ class Place:
         self.missing = p.sums - system.A @ now.beta
 
     def only(self, products: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-        """Those of bounds that are finite."""
+        """The products of finite bounds; 0 for those of infinite ones."""
         lower, upper = self.bounded
         return np.where(lower, products[0], 0.0), np.where(upper, products[1], 0.0)
 
     def step(self, change: tuple[Floats, Floats]) -> Step:
-        """By which the products change so much, to first order, and all else becomes right."""
+        """The Newton step: products change by `change`, all other conditions then hold."""
         now = self.now
         pull = change[0] / self.below - change[1] / self.above
         x, b = self.system.solve(pull - self.force, self.missing)
@@ -165,13 +166,15 @@ class Place:
         return min(way(room, move) for room, move in moves)
 
     def products(self, step: Step, t: float) -> tuple[Floats, Floats]:
-        """After t times the step."""
+        """The products after t times the step."""
         x, _, v, w = step
         lower = (self.below + t * x) * (self.now.lower + t * v)
         return self.only((lower, (self.above - t * x) * (self.now.upper + t * w)))
 
 
-def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator[Point]:
+def interior_points(
+    block: DualBlock, start: InnerPoint, coarse: float = 0.0
+) -> Iterator[InnerPoint]:
     """Points ever nearer to the optimum; ends where rounding does not let it come nearer.
 
     As long as no D is near `coarse`, steps may be made with a K whose diagonal is off by that.
@@ -191,7 +194,7 @@ def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator
         t = here.length(step)
         left = sum(map(np.sum, here.products(step, t))) / here.count
         target = mu * (left / mu) ** 3
-        x, _, v, w = (t * part for part in step)  # the error of the part that can be gone
+        x, _, v, w = (t * part for part in step)  # the linear model leaves out x v and x w
         change = here.only((target - products[0] - x * v, target - products[1] + x * w))
         step = here.step(change)
         t = here.length(step)
@@ -207,7 +210,7 @@ def interior_points(block: Block, start: Point, coarse: float = 0.0) -> Iterator
         beta = now.beta + x
         if not (t > STUCK and np.isfinite(beta).all()):
             return
-        now = Point(beta, now.offsets + b, now.lower + v, now.upper + w, block.gradient(beta))
+        now = InnerPoint(beta, now.offsets + b, now.lower + v, now.upper + w, block.gradient(beta))
         yield now
 
 
@@ -216,7 +219,7 @@ def gap_of(p: DualProblem, beta: Floats, gradient: Floats, offsets: Floats) -> f
 
     Where a bound is infinite, t goes as far as any β does.
     """
-    force = gradient + (offsets[p.group] if p.n_groups else 0.0)
+    force = p.residual(gradient, offsets)
     farthest = np.abs(beta).max()
     down = np.where(np.isinf(p.lower), farthest, beta - p.lower)
     up = np.where(np.isinf(p.upper), farthest, p.upper - beta)
@@ -237,5 +240,5 @@ def way(room: Floats, move: Floats) -> float:
 
 
 def pull(products: Floats, target: float) -> Floats:
-    """What brings products to within a factor of ten of the target, or nearer to it."""
+    """The change that brings products to within a factor of ten of the target, or nearer."""
     return np.maximum(np.clip(products, 0.1 * target, 10 * target) - products, -10 * target)

@@ -85,7 +85,7 @@ class NewtonSystem:
         self.schur = np.array([[a @ column for column in self.columns] for a in self.A])
 
     def _columns_that_matter(self) -> Floats | None:
-        """Of L: without the others K is off by no more than the smallest W⁻¹, as LLᵀ has to be.
+        """The first columns of L, as many as give K up to the smallest W⁻¹; None if L does not.
 
         The first steps need a tenth of the columns that the last ones do.
         """
@@ -131,8 +131,8 @@ class NewtonSystem:
             self.single = False
             self._factorise_in_double()
         if self.L is None:
-            return solve_factored(self.factor, q)
-        t = solve_factored(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
+            return solve_vector(self.factor, q)
+        t = solve_vector(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
         solved: Floats = self.weight * (q - dgemv(1.0, self.L, t))
         return solved
 
@@ -201,7 +201,7 @@ def low_rank_factor(K: Floats, coarse: float) -> tuple[Floats, Floats] | None:
 
 
 def rank_of(K: Floats, coarse: float) -> int:
-    """The columns of a factor that gives K but for `coarse`."""
+    """The columns of a factor L with K = LLᵀ up to `coarse` on the diagonal."""
     return int(dpstrf(np.asfortranarray(K), tol=coarse, lower=1)[2])
 
 
@@ -211,7 +211,7 @@ def product(K: Floats, x: Floats) -> Floats:
     return result
 
 
-def solve_factored(factor: Floats, q: Floats) -> Floats:
+def solve_vector(factor: Floats, q: Floats) -> Floats:
     """(LLᵀ)⁻¹ q. `dpotrs` takes twice as long for one column."""
     solved: Floats = dtrsv(factor, dtrsv(factor, q, lower=1), lower=1, trans=1)
     return solved

@@ -100,7 +100,7 @@ def partners(state: DualState, i: int, random: np.random.Generator) -> Iterator[
 
 def free(state: DualState) -> Numbers:
     """The variables strictly inside their bounds."""
-    return np.flatnonzero((state.beta > state.problem.lower) & (state.beta < state.problem.upper))
+    return np.flatnonzero(state.problem.free(state.beta))
 
 
 def rotated(variables: Numbers, random: np.random.Generator) -> list[int]:

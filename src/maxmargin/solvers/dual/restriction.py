@@ -14,11 +14,18 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Numbers
+from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem, Interrupted, Solution
 from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.progress import Criterion
 from maxmargin.solvers.solver import Solver
+
+
+def restricted(
+    p: DualProblem, W: Numbers, linear: Floats, sums: Floats, rows: Numbers | None
+) -> DualProblem:
+    """The problem over β_W, whose linear part, sums and rows the other variables determine."""
+    return DualProblem(linear, p.lower[W], p.upper[W], sums, p.group[W], rows)
 
 
 def restrict(state: DualState, W: Numbers) -> tuple[DualProblem, Gram]:
@@ -26,16 +33,9 @@ def restrict(state: DualState, W: Numbers) -> tuple[DualProblem, Gram]:
     p, beta = state.problem, state.beta[W]
     rows, row_of = np.unique(p.row_of(W), return_inverse=True)
     gram = state.gram.take(rows)
-    group = p.group[W]
-    problem = DualProblem(
-        linear=state.gradient[W] - gram.dot(row_of, beta)[row_of],
-        lower=p.lower[W],
-        upper=p.upper[W],
-        sums=np.array([beta[group == g].sum() for g in range(p.n_groups)]),
-        group=group,
-        rows=row_of,
-    )
-    return problem, gram
+    linear = state.gradient[W] - gram.dot(row_of, beta)[row_of]
+    sums = np.array([beta[p.group[W] == g].sum() for g in range(p.n_groups)])
+    return restricted(p, W, linear, sums, row_of), gram
 
 
 def improve(state: DualState, W: Numbers, inner: Solver, tol: float) -> None:

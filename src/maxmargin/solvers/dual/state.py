@@ -94,11 +94,8 @@ class DualState(State[DualProblem, Gram]):
 
     def residual(self) -> Floats:
         """G + b: small where β is free, so that float32 has many digits of it."""
-        p = self.problem
-        if not p.n_groups:
-            return self.gradient.copy()
-        residual: Floats = self.gradient + p.offsets(self.beta, self.gradient)[p.group]
-        return residual
+        offsets = self.problem.offsets(self.beta, self.gradient)
+        return self.problem.residual(self.gradient, offsets)
 
     @property
     def rounding(self) -> float:
@@ -266,8 +263,8 @@ class DualState(State[DualProblem, Gram]):
 
 def gap_weights(problem: DualProblem, beta: Floats, gradient: Floats, offsets: Floats) -> Floats:
     """β_i − t_i, where t_i is the bound that maximises −(G_i + b) t: the terms of P − D."""
-    residual = gradient + (offsets[problem.group] if problem.n_groups else 0.0)
-    return beta - np.where(residual < 0, problem.upper, problem.lower)
+    below = problem.residual(gradient, offsets) < 0
+    return beta - np.where(below, problem.upper, problem.lower)
 
 
 def gradient_of(

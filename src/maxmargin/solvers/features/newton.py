@@ -22,6 +22,7 @@ from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.solvers.driver import CLOCK
+from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 from maxmargin.solvers.features.state import FeatureState
 from maxmargin.solvers.progress import Criterion, Observer
@@ -119,11 +120,5 @@ def part(problem: DualProblem, rows: Numbers) -> DualProblem:
     if problem.rows is not None:
         variables = np.flatnonzero(np.isin(problem.rows, rows))
         renumbered = np.searchsorted(rows, problem.rows[variables])
-    return DualProblem(
-        problem.linear[variables],
-        problem.lower[variables],
-        problem.upper[variables],
-        problem.sums,
-        problem.group[variables],
-        renumbered,
-    )
+    linear = problem.linear[variables]
+    return restricted(problem, variables, linear, problem.sums, renumbered)

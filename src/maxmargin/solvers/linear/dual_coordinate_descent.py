@@ -155,10 +155,7 @@ class DualCoordinateDescent(LinearSolver):
 
 def unpinned(problem: LinearProblem, beta: Floats, scores: Floats, memory: np.void) -> Numbers:
     """The variables that a sweep would not shrink."""
-    lower, upper = problem.bounds
-    slope, epsilon = scores - problem.y + problem.curvature * beta, problem.loss.epsilon
-    right = slope + np.where(beta >= 0, epsilon, -epsilon)
-    left = slope + np.where(beta > 0, epsilon, -epsilon)
+    (lower, upper), (right, left) = problem.bounds, problem.slopes(beta, scores)
     stays_below = (right > memory["highest"]) | (beta >= upper)
     stays_above = (left < memory["lowest"]) | (beta <= lower)
     return np.flatnonzero(~(stays_below & stays_above))

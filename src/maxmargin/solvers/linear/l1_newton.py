@@ -180,12 +180,12 @@ def descend(H: Floats, x: Floats, slope: Floats, enough: float, sweeps: int) -> 
         for j in range(len(x)):
             here, curvature = x[j], H[j, j]
             if here == 0.0:
-                wish = max(abs(slope[j]) - 1.0, 0.0)
+                beyond = max(abs(slope[j]) - 1.0, 0.0)
             else:
-                wish = abs(slope[j] + (1.0 if here > 0.0 else -1.0))
-            if wish == 0.0:
+                beyond = abs(slope[j] + (1.0 if here > 0.0 else -1.0))
+            if beyond == 0.0:
                 continue
-            violation = max(violation, wish)
+            violation = max(violation, beyond)
             new = 0.0
             if curvature > 0.0:
                 centre, reach = here - slope[j] / curvature, 1.0 / curvature
