@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.hardware.lapack import factorise, invert, solve_factored
+from maxmargin.hardware.lapack import SMALL, STRIP, WIDTH, factorise, invert, solve_factored
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -19,6 +19,25 @@ def test_the_factor_and_the_inverse_are_those_of_the_matrix(n, dtype):
     invert(factor)
     assert factor @ A == pytest.approx(np.eye(n), abs=100 * exact)
     assert np.array_equal(factor, factor.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [SMALL + 1, 4 * WIDTH, 2 * WIDTH + 3 * STRIP + 1])
+def test_threads_find_the_same_factor(n, dtype):
+    rows = np.random.default_rng(n).normal(size=(n, n + 3))
+    A = np.asarray(rows @ rows.T / n + np.eye(n), dtype, order="F")
+    alone, together = A.copy(order="F"), A.copy(order="F")
+    assert factorise(alone)
+    assert factorise(together, threads=2)
+    assert np.abs(np.tril(together - alone)).max() <= 1e3 * np.finfo(dtype).eps
+    assert np.array_equal(np.triu(together, 1), np.triu(A, 1))
+
+
+@pytest.mark.parametrize("place", [0, WIDTH, 2 * WIDTH - 1, SMALL + 300])
+def test_threads_notice_a_matrix_that_is_not_positive_definite(place):
+    A = np.asfortranarray(np.eye(SMALL + 301))
+    A[place, place] = -1.0
+    assert not factorise(A, threads=2)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

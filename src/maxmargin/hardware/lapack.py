@@ -1,8 +1,12 @@
 """Cholesky's factorisation, for several threads at once.
 
 `scipy.linalg.lapack` keeps Python's lock while LAPACK computes, so that all other threads wait.
-Here LAPACK is called by the addresses that SciPy publishes for compiled code, and ctypes lets go of
-the lock meanwhile.
+Here LAPACK and BLAS are called by the addresses that SciPy publishes for compiled code, and ctypes
+lets go of the lock meanwhile.
+
+BLAS's own threads wait for each other in a loop: beside another process a factorisation of 2,000
+rows took 2.3 s instead of 0.06. So BLAS has one thread here, and the columns are split by
+ourselves, which takes a tenth longer than its two threads on an idle machine.
 """
 
 from __future__ import annotations
@@ -10,15 +14,23 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from maxmargin.hardware.arrays import Entries, Floats
 from maxmargin.hardware.symmetric import mirror
+from maxmargin.hardware.threads import one_blas_thread, run_all
+
+WIDTH = (
+    192  # columns of a block, and STRIP rows below it for a thread: of 2,000 rows 37 ms with two
+)
+STRIP = 384  # threads; 38 with 128 and 256, 60 with one thread (docs/speed.md)
+SMALL = 700  # rows up to which one thread is as fast
 
 
-def factorise(A: Entries) -> bool:
+def factorise(A: Entries, threads: int = 1) -> bool:
     """A = L Lᵀ in place: L in the lower triangle. Whether A is positive definite.
 
     A is symmetric, in Fortran's order; what is above its diagonal is neither read nor changed.
@@ -29,7 +41,49 @@ def factorise(A: Entries) -> bool:
     >>> factorise(A), A[1].tolist()
     (True, [1.0, 2.0])
     """
-    return _call("potrf", A) == 0
+    if threads > 1 and len(A) > SMALL:
+        with one_blas_thread():
+            return _factorise_by_columns(A, threads)
+    return _on_square("potrf", A) == 0
+
+
+def _factorise_by_columns(A: Entries, threads: int) -> bool:
+    """Block column by block column: what is left of it is known.
+
+        L_jj L_jjᵀ = A_jj − Σ_k L_jk L_jkᵀ,    L_ij = (A_ij − Σ_k L_ik L_jkᵀ) L_jj⁻ᵀ
+
+    The rows i are split among the threads. Whoever has those right below the diagonal goes on to
+    the next L_jj, while others are still at their L_ij.
+    """
+    n, fault = len(A), ctypes.c_int()
+    letter, real = _kind(A)
+    less, same = real(-1.0), real(1.0)
+
+    def at(i: int, j: int) -> ctypes.c_void_p:
+        return ctypes.c_void_p(A.ctypes.data + A.itemsize * (i + j * n))
+
+    def diagonal(j: int, end: int) -> None:
+        if j:
+            _call(letter + "syrk", "LN", end - j, j, less, at(j, 0), n, same, at(j, j), n)
+        _call(letter + "potrf", "L", end - j, at(j, j), n, fault)
+
+    def strip(i: int, stop: int, j: int, end: int) -> None:
+        m, width = stop - i, end - j
+        if j:
+            known = at(i, 0), n, at(j, 0), n
+            _call(letter + "gemm", "NT", m, width, j, less, *known, same, at(i, j), n)
+        _call(letter + "trsm", "RLTN", m, width, same, at(j, j), n, at(i, j), n)
+        if i == end:
+            diagonal(i, stop)
+
+    diagonal(0, min(WIDTH, n))
+    for j in range(0, n - WIDTH, WIDTH):
+        if fault.value:
+            break
+        end = j + WIDTH
+        rows = [end, *range(min(end + WIDTH, n), n, STRIP), n]
+        run_all(strip, [(*some, j, end) for some in pairwise(rows)], threads)
+    return fault.value == 0
 
 
 def invert(L: Entries) -> None:
@@ -43,7 +97,7 @@ def invert(L: Entries) -> None:
     >>> A.tolist()
     [[0.3125, -0.125], [-0.125, 0.25]]
     """
-    _call("potri", L)
+    _on_square("potri", L)
     mirror(L)
 
 
@@ -59,37 +113,49 @@ def solve_factored(L: Floats, rows: Floats) -> Floats:
      [1. 2.]]
     """
     solved: Floats = np.array(rows, np.float64, order="C")  # LAPACK's columns
-    _call("potrs", L, solved)
+    _on_square("potrs", L, solved)
     return solved
 
 
-def _call(name: str, A: Entries, rows: Entries | None = None) -> int:
-    """A routine with the arguments (uplo, n, [count,] a, lda, [rows, ldb,] info); returns info."""
-    if not (A.flags.f_contiguous and A.flags.writeable):
-        raise ValueError(f"LAPACK's {name} needs an array in Fortran's order that can be written")
-    letter = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}[A.dtype]
-    n, info = ctypes.c_int(len(A)), ctypes.c_int()
-    of_n, matrix = ctypes.byref(n), A.ctypes.data
-    arguments = [of_n, matrix, of_n]
-    if rows is not None:
-        count = ctypes.c_int(len(rows))
-        arguments = [of_n, ctypes.byref(count), matrix, of_n, rows.ctypes.data, of_n]
-    if len(A):
-        _routine(letter + name, len(arguments))(b"L", *arguments, ctypes.byref(info))
+def _on_square(name: str, A: Entries, rows: Entries | None = None) -> int:
+    """LAPACK's routine (uplo, n, [count,] A, [rows,] info) on the lower triangle; returns info."""
+    letter, n, info = _kind(A)[0], len(A), ctypes.c_int()
+    count = [] if rows is None else [len(rows)]
+    right = [] if rows is None else [ctypes.c_void_p(rows.ctypes.data), n]
+    if n:
+        _call(letter + name, "L", n, *count, ctypes.c_void_p(A.ctypes.data), n, *right, info)
     return info.value
 
 
-@lru_cache
-def _routine(name: str, pointers: int) -> Callable[..., None]:
-    """LAPACK's function of that name, which takes a letter and so many pointers."""
-    from scipy.linalg import cython_lapack  # slow to import
+def _kind(A: Entries) -> tuple[str, type]:
+    """The letter of routines for such entries, and C's type of them."""
+    if not (A.flags.f_contiguous and A.flags.writeable):
+        raise ValueError("LAPACK needs an array in Fortran's order that can be written")
+    return ("d", ctypes.c_double) if A.dtype == np.float64 else ("s", ctypes.c_float)
 
-    capsule: Any = cython_lapack.__pyx_capi__[name]
+
+def _call(name: str, letters: str, *arguments: Any) -> None:
+    """A routine of LAPACK or BLAS, which takes letters, then pointers to numbers and arrays."""
+    pointers = [
+        each if isinstance(each, ctypes.c_void_p) else ctypes.byref(each)
+        for each in (ctypes.c_int(one) if isinstance(one, int) else one for one in arguments)
+    ]
+    routine = _routine(name, len(letters), len(pointers))
+    routine(*(letter.encode() for letter in letters), *pointers)
+
+
+@lru_cache
+def _routine(name: str, letters: int, pointers: int) -> Callable[..., None]:
+    """The function of that name, which takes so many letters and pointers."""
+    from scipy.linalg import cython_blas, cython_lapack  # slow to import
+
+    library: Any = cython_lapack if "potr" in name else cython_blas
+    capsule: Any = library.__pyx_capi__[name]
     python, of = ctypes.pythonapi, ctypes.py_object(capsule)
     python.PyCapsule_GetName.restype = ctypes.c_char_p
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     address = python.PyCapsule_GetPointer(of, python.PyCapsule_GetName(of))
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * (pointers + 1))
-    routine: Callable[..., None] = kind(address)
+    kinds = [ctypes.c_char_p] * letters + [ctypes.c_void_p] * pointers
+    routine: Callable[..., None] = ctypes.CFUNCTYPE(None, *kinds)(address)
     return routine

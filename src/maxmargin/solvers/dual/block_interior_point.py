@@ -22,7 +22,6 @@ where β is a million, as far as a gradient can be known. The dual rises with ev
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import isqrt
@@ -43,7 +42,7 @@ from maxmargin.solvers.dual.interior_block import (
     harmless,
     interior_points,
 )
-from maxmargin.solvers.dual.newton_system import MANY, QUARTER, rank_of
+from maxmargin.solvers.dual.newton_system import QUARTER, rank_of
 from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.dual.state import DualState, exact_gradient
 from maxmargin.solvers.dual.working_set import working_set
@@ -110,7 +109,7 @@ class BlockInteriorPoint(Solver):
             highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
                 work = optimum(block, before.copy(), aim, rest)
-                beta = yield from counted(state, work, alone=smooth or len(block.K) < MANY)
+                beta = yield from counted(state, work)
                 moved = beta != before
                 if moved.any() and block.objective(beta) <= highest:
                     break
@@ -192,15 +191,12 @@ def most_rows(gram: Gram) -> int:
     return max(2, isqrt(gram.budget // 24))
 
 
-def counted(state: DualState, work: Work[Floats], *, alone: bool) -> Work[Floats]:
-    """Run `work`, and add its iterations to the steps; `LimitReached` at the last one allowed.
-
-    `alone`: with one thread of BLAS, where two would wait for each other longer than they work.
-    """
+def counted(state: DualState, work: Work[Floats]) -> Work[Floats]:
+    """Run `work`, and add its iterations to the steps; `LimitReached` at the last one allowed."""
     count = 0
     try:
         while True:
-            with one_blas_thread() if alone else nullcontext():
+            with one_blas_thread():
                 next(work)
             count += 1
             if state.steps + count >= state.most_steps:
@@ -292,7 +288,7 @@ def part_of(block: DualBlock, V: Numbers, beta: Floats) -> DualBlock:
     rows, row_of = np.unique(block.rows[V], return_inverse=True)
     linear, sums = block.gradient(others)[V], p.sums - block.members() @ others
     part = restricted(p, V, linear, sums, None if p.rows is None else row_of)
-    return DualBlock(part, block.K[np.ix_(rows, rows)])
+    return DualBlock(part, block.K[np.ix_(rows, rows)], block.threads)
 
 
 def coarseness(p: DualProblem, scale: float) -> float:
@@ -314,7 +310,8 @@ def block_of(
     sums = p.sums - np.array([beta[fixed & (p.group == g)].sum() for g in range(p.n_groups)])
     linear = gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of]
     part = restricted(p, W, linear, sums, None if p.rows is None else row_of)
-    return DualBlock(part, K), part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
+    rest = part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
+    return DualBlock(part, K, gram.threads), rest
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:

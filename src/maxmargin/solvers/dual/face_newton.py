@@ -123,7 +123,7 @@ class FaceSystem:
     def factorise(self, free: Mask) -> None:
         """L of F, and the columns of Y that belong to b."""
         self.base, self.F = free.copy(), np.flatnonzero(free)
-        self.L, self.jitter = cholesky(self.matrix(self.F, self.F))
+        self.L, self.jitter = cholesky(self.matrix(self.F, self.F), self.block.threads)
         self.known = np.zeros(len(free), bool)
         self.place = np.zeros(len(free), int)
         self.Y = self.forward(self.A[:, self.F].T)
@@ -175,13 +175,13 @@ class FaceSystem:
         return delta
 
 
-def cholesky(K: Floats) -> tuple[Floats, float]:
+def cholesky(K: Floats, threads: int) -> tuple[Floats, float]:
     """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed."""
     diagonal, done = np.diagonal(K).copy(), False
     jitter = ROUNDING * len(K) * (float(diagonal.max()) or 1.0)
     while not done and jitter < np.inf:
         A, added = K.copy(), jitter
         np.einsum("ii->i", A)[:] = diagonal + jitter
-        done = factorise(A.T)
+        done = factorise(A.T, threads)
         jitter *= 10
     return A.T, added

@@ -71,10 +71,11 @@ class InnerPoint:
 
 @dataclass(frozen=True)
 class DualBlock:
-    """A problem over some variables and the matrix K of their rows."""
+    """A problem over some variables, the matrix K of their rows, and threads to factorise it."""
 
     problem: DualProblem
     K: Floats
+    threads: int = 1
 
     @property
     def rows(self) -> Numbers:
@@ -179,7 +180,7 @@ def interior_points(
 
     As long as no D is near `coarse`, steps may be made with a K whose diagonal is off by that.
     """
-    system = NewtonSystem(block.K, block.rows, block.members(), coarse)
+    system = NewtonSystem(block.K, block.rows, block.members(), coarse, block.threads)
     now = replace(start, gradient=block.gradient(start.beta))
     first = 0.0
     while True:

@@ -30,15 +30,15 @@ from maxmargin.hardware.lapack import factorise
 LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
 QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
 # california has 0.21 (C = 10⁶, γ = .1: 15 s by blocks, 5 by low rank), covtype 0.23 (5 s and 20)
-FEW = 1000  # rows: with fewer a low rank is not worth the trouble
-MANY = 1500  # rows: with fewer neither float32 nor a second thread of BLAS is
+FEW = 1000  # rows: with fewer a low rank is not worth it
+MANY = 1500  # rows: with fewer float32 is not worth it
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
 SHIFT = 1e-5  # of the diagonal: what is added to it in float32
 RESIDUAL = 1e-4  # relative, of a system solved by conjugate gradients: Newton's steps need no more
 STEPS = 25  # of conjugate gradients, at most
 WORTH = 1e-3  # of the rows: steps that a solve may take if the next factor is to be in float32:
 # what such a factor saves grows with m³, what a step takes with m²
-CHUNK = 256  # rows that are converted at a time
+CHUNK = 256  # rows that are copied at a time
 
 
 class NewtonSystem:
@@ -50,10 +50,13 @@ class NewtonSystem:
     rows : the row of each variable
     A : a row for each group
     coarse : how far off K's diagonal may be beside W⁻¹ of this size or more
+    threads : that factorise
     """
 
-    def __init__(self, K: Floats, rows: Numbers, A: Floats, coarse: float) -> None:
-        self.K, self.rows, self.A, self.coarse = K, rows, A, coarse
+    def __init__(
+        self, K: Floats, rows: Numbers, A: Floats, coarse: float, threads: int = 1
+    ) -> None:
+        self.K, self.rows, self.A, self.coarse, self.threads = K, rows, A, coarse, threads
         self.shared = not np.array_equal(rows, np.arange(len(K)))
         self.diagonal = np.diagonal(K).copy()
         self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
@@ -74,7 +77,7 @@ class NewtonSystem:
             scaled = np.sqrt(self.weight)[:, None] * self.L
             square = dsyrk(1.0, scaled, trans=1, lower=1)
             np.einsum("ii->i", square)[:] += 1.0
-            factorise(square)
+            factorise(square, self.threads)
             self.factor = square
         else:
             self.single = self.single and self.steps <= WORTH * len(self.K)
@@ -111,14 +114,15 @@ class NewtonSystem:
             A[part, later] = self.K[part, later] * (self.scale[part, None] * self.scale[later])
         np.einsum("ii->i", A)[:] = 1 + SHIFT
         self.factor = A.T
-        return factorise(self.factor)
+        return factorise(self.factor, self.threads)
 
     def _factorise_in_double(self) -> None:
         jitter, done, A = self.jitter, False, self._room(np.float64)
         while not done:
-            np.copyto(A, self.K)
+            for start in range(0, len(A), CHUNK):  # only the half that is factorised
+                A[start : start + CHUNK, start:] = self.K[start : start + CHUNK, start:]
             np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight + jitter
-            done = factorise(A.T)
+            done = factorise(A.T, self.threads)
             jitter *= 10
         self.factor = A.T
 
