@@ -98,6 +98,15 @@ def test_weights_of_another_length(machine):
         machine.fit(X, y, np.ones(59))
 
 
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("machine", [*MACHINES, LinearSVC()], ids=str)
+def test_a_weight_that_is_no_number_is_named_by_row(machine, value, word):
+    weights = np.ones(60)
+    weights[9] = value
+    with pytest.raises(ValueError, match=rf"sample_weight contains {word} \(first at row 9\)"):
+        machine.fit(X, y, weights)
+
+
 @every_machine
 def test_weights_that_are_all_zero(machine):
     with pytest.raises(ValueError, match=r"at least one non-zero|zero or negative weights"):
@@ -205,6 +214,12 @@ def test_a_user_kernel_that_is_not_finite():
         SVC(kernel=Pairwise(lambda x, z: np.sqrt(x @ z))).fit(X, y)
 
 
+def test_a_user_kernel_of_objects_may_return_objects():
+    of_numbers = SVC(kernel=lambda A, B: A @ B.T).fit(X, y).decision_function(X)
+    machine = SVC(kernel=lambda A, B: A @ B.T).fit(X.astype(object), y)
+    assert_allclose(machine.decision_function(X.astype(object)), of_numbers, rtol=1e-12)
+
+
 # --- data that are hard to live with -----------------------------------------------------
 
 
@@ -228,6 +243,13 @@ def test_where_nothing_parts_the_classes_nu_says_so():
     with pytest.warns(UserWarning, match=r"no margin at nu=0.4.*raise nu if the classes overlap"):
         machine = NuSVC(nu=0.4).fit(np.ones((60, 2)), y)
     assert np.all(np.isfinite(machine.decision_function(np.ones((5, 2)))))
+
+
+def test_several_pairs_without_margin_are_one_warning(recwarn):
+    NuSVC(nu=0.3).fit(np.ones((60, 2)), np.arange(60) % 3)
+    assert [str(each.message)[:53] for each in recwarn] == [
+        "there is no margin at nu=0.3 in 3 of 3 problems: ρ = "
+    ]
 
 
 def test_a_margin_that_vanishes_while_a_share_of_it_is_aimed_at_has_converged():

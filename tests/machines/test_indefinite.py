@@ -1,5 +1,6 @@
 """A kernel that is not positive semidefinite has no bound, and no certificate claims one."""
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import maxmargin
-from maxmargin import SVC, SVR, OneClassSVM
+from maxmargin import SVC, SVR, NuSVC, OneClassSVM
 from maxmargin.certificate import Certificate, IndefiniteCertificate
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
@@ -79,6 +80,21 @@ def test_rounding_of_float32_rows_is_no_evidence():
     rows = load_iris().data.astype(np.float32)
     machine = SVC(kernel=lambda A, B: A @ B.T).fit(rows, load_iris().target)
     assert type(machine.certificate_) is Certificate
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_of_a_vanishing_w_is_no_evidence(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.standard_normal((50, 2)), rng.integers(0, 2, 50)
+    for machine in (NuSVC(nu=0.5), OneClassSVM()):
+        for options, given in [
+            ({"kernel": lambda A, B: A @ B.T}, rows),
+            ({"kernel": "precomputed"}, rows @ rows.T),
+        ]:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "there is no margin")
+                proof = machine.set_params(**options).fit(given, labels).certificate_
+            assert type(proof) is Certificate
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", lambda A, B: (A @ B.T + 1) ** 2])

@@ -69,6 +69,7 @@ class Pairwise(Kernel):
 def checked(values: Reals, shape: tuple[int, int], function: KernelFunction) -> Reals:
     """What a user's function returned, or an error that says what is wrong with it."""
     name = getattr(function, "__name__", repr(function))
+    values = values.astype(np.float64) if values.dtype == object else values
     if values.shape != shape:
         raise ValueError(
             f"kernel {name!r} was called with blocks of {shape[0]} and {shape[1]} rows and must "

@@ -42,19 +42,20 @@ def evidence(
     """
     if kernel.positive_definite:
         return ""
+    digits = float(np.finfo(X.dtype if kernel.precomputed else np.float64).eps)
+    largest = float(np.abs(kernel.diagonal(X)).max(initial=0))
     for problem, solution in zip(problems, solutions, strict=True):
         terms = solution.beta * (solution.gradient - problem.linear)
         square, size = float(terms.sum()), float(np.abs(terms).sum())
-        if square < -1e-9 * size:
+        rounding = 100 * digits * largest * float(np.abs(solution.beta).sum()) ** 2  # if w = 0
+        if square < -max(1e-9 * size, rounding):
             return f"‖w‖² = {square:.3g}"
     n, size = X.shape[0], GIVEN if kernel.precomputed else SAMPLE
     rows = np.unique(np.linspace(0, n - 1, min(n, size)).astype(int))
     K = kernel.entries(X, rows, rows)
     asymmetry, *_ = largest_asymmetry(K)
-    largest = float(np.abs(kernel.diagonal(X)).max(initial=0))
     if not kernel.precomputed and asymmetry > 1e-6 * float(np.abs(K).max(initial=0)):
         return f"k(x, z) and k(z, x) differ by up to {asymmetry:.3g}"
-    digits = np.finfo(X.dtype if kernel.precomputed else np.float64).eps
     negative = -100 * digits * n * largest
     smallest = smallest_eigenvalue(K, negative)
     given = kernel.given(X)

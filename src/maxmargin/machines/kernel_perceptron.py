@@ -125,20 +125,22 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
 
     def _store(self, X: Data, i: int) -> None:
         stack = sp.vstack if sp.issparse(X) else np.concatenate
-        vector = self.kernel_.vectors(X, np.array([i]))
-        self.support_vectors_ = stack([self.support_vectors_, vector])
-        if sp.issparse(X):
-            self.support_vectors_ = self.support_vectors_.tocsr()
-        self.support_ = np.append(self.support_, np.int32(i))
-        self._coef = np.column_stack([self._coef, np.zeros(len(self.classes_))])
+        vectors: Any = stack([self.support_vectors_, self.kernel_.vectors(X, np.array([i]))])
+        vectors = vectors.tocsr() if sp.issparse(X) else vectors
+        support = np.append(self.support_, np.int32(i))
+        coef = np.column_stack([self._coef, np.zeros(len(self.classes_))])
+        self._keep(vectors, support, coef)
+
+    def _keep(self, vectors: Data, support: Numbers, coef: Floats) -> None:
+        """All three in one statement: Ctrl-C finds the model before or after it."""
+        self.support_vectors_, self.support_, self._coef = vectors, support, coef
 
     def _make_room(self, X: Data, place: dict[int, int]) -> Floats | float:
         """Drop the oldest vector if the budget is used up; returns its part of the scores."""
         if self.budget is None or self._coef.shape[1] < self.budget:
             return 0.0
         lost = self._scores_of(X, slice(1))
-        self.support_vectors_, self.support_ = self.support_vectors_[1:], self.support_[1:]
-        self._coef = self._coef[:, 1:]
+        self._keep(self.support_vectors_[1:], self.support_[1:], self._coef[:, 1:])
         for row in [row for row, k in place.items() if k == 0]:
             del place[row]
         for row in place:

@@ -167,20 +167,23 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         rate = self.largest_rate_ / 2 if self.learning_rate == "auto" else self.learning_rate
         beta, history = np.zeros(gram.n), []
         start = self._values_of(gram, y, weights, beta)[1]
-        for epoch in range(1, self.epochs + 1):
-            for batch in np.array_split(rng.permutation(gram.n), -(-gram.n // size)):
-                support = np.flatnonzero(beta)
-                values = gram.dot(support, beta[support], rows=batch)
-                error = weights[batch] * (y[batch] - values)
-                beta[batch] += float(rate) / len(batch) * (error - self.ridge * beta[batch])
-            loss, objective = self._values_of(gram, y, weights, beta)
-            history.append((epoch, loss, objective, perf_counter() - began))
-            if not objective <= 10 * start + 1e-12:
-                raise ValueError(
-                    f"learning_rate={rate:g} diverges: after epoch {epoch} the objective is "
-                    f"{objective:.3g}, from {start:.3g} at β = 0. The largest stable rate for "
-                    f"batches of {size} is about {self.largest_rate_:.3g}"
-                )
+        try:
+            for epoch in range(1, self.epochs + 1):
+                for batch in np.array_split(rng.permutation(gram.n), -(-gram.n // size)):
+                    support = np.flatnonzero(beta)
+                    values = gram.dot(support, beta[support], rows=batch)
+                    error = weights[batch] * (y[batch] - values)
+                    beta[batch] += float(rate) / len(batch) * (error - self.ridge * beta[batch])
+                loss, objective = self._values_of(gram, y, weights, beta)
+                history.append((epoch, loss, objective, perf_counter() - began))
+                if not objective <= 10 * start + 1e-12:
+                    raise ValueError(
+                        f"learning_rate={rate:g} diverges: after epoch {epoch} the objective is "
+                        f"{objective:.3g}, from {start:.3g} at β = 0. The largest stable rate for "
+                        f"batches of {size} is about {self.largest_rate_:.3g}"
+                    )
+        except KeyboardInterrupt:  # β so far is a model: it goes on in `fitting`
+            self._interrupted = True
         self.history_ = np.array(history, HISTORY)
         return beta
 

@@ -175,13 +175,20 @@ class NuSVC(KernelClassifier):
         """Warn if the classes' reduced hulls meet: then w = 0, and no direction parts them."""
         largest = float(self.kernel_.diagonal(X).max(initial=0))
         rounding = self._no_margin(largest, self._bounds_)
-        for rho, proof in zip(self._rho_, self.certificates_, strict=True):
-            if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding):
-                warn(
-                    f"there is no margin at nu={self.nu}: ρ = {rho:.3g}, with a KKT violation of "
-                    f"{proof.kkt_violation:.3g}. The predictions mean nothing: raise nu if the "
-                    "classes overlap; scale the data or lower tol if they are merely small"
-                )
+        pairs = list(zip(self._rho_, self.certificates_, strict=True))
+        none = [
+            (rho, proof)
+            for rho, proof in pairs
+            if proof.status is Status.CONVERGED and rho <= max(proof.kkt_violation, rounding)
+        ]
+        if none:
+            rho, proof = none[0]
+            among = f" in {len(none)} of {len(pairs)} problems" if len(pairs) > 1 else ""
+            warn(
+                f"there is no margin at nu={self.nu}{among}: ρ = {rho:.3g}, with a KKT violation "
+                f"of {proof.kkt_violation:.3g}. The predictions mean nothing: raise nu if the "
+                "classes overlap; scale the data or lower tol if they are merely small"
+            )
 
     def _no_margin(self, largest: float, bounds: Floats) -> float:
         """A ρ that may be nothing but rounding errors, where k(x, x) is at most `largest`."""

@@ -81,7 +81,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     @fitting
     def fit(self, X: Data, y: ArrayLike) -> Self:
-        """Pass over the rows until an epoch has no mistakes, or `max_iter` times.
+        """Pass over the rows until an epoch has no mistakes, or `max_iter` times, or Ctrl-C.
 
         Rows have no weights of their own here: in scikit-learn a weight c means c copies of a
         row, wherever they stand, and what a perceptron learns depends on the order of the rows.
@@ -102,9 +102,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         check_two_classes(labels, of_class, None)
         self._begin(X)
         rows, mistakes = self._rows(X), list[int]()
-        while len(mistakes) < self.max_iter and (not mistakes or mistakes[-1]):
-            mistakes.append(self._epoch(rows, labels, weights, again=bool(mistakes)))
-        self.mistakes_, self.n_iter_ = np.array(mistakes), len(mistakes)
+        try:
+            while len(mistakes) < self.max_iter and (not mistakes or mistakes[-1]):
+                mistakes.append(self._epoch(rows, labels, weights, again=bool(mistakes)))
+        except KeyboardInterrupt:  # the model so far is one: it goes on in `fitting`
+            self._interrupted = True
+        self.mistakes_, self.n_iter_ = np.array(mistakes, int), len(mistakes)
         self._bound(X, labels, weights)
         return self
 

@@ -24,6 +24,7 @@ def checked_weights(sample_weight: ArrayLike | None, X: Data) -> Floats | None:
     """Sample weights as non-negative numbers; None stays None."""
     if sample_weight is None:
         return None
+    check_finite_target(sample_weight, "sample_weight")
     weights: Floats = np.maximum(sample_weights(sample_weight, X), 0.0)
     if not weights.any():
         raise ValueError("Invalid input - all samples have zero or negative weights.")
@@ -233,13 +234,13 @@ def check_finite(X: Data, name: str) -> None:
     )
 
 
-def check_finite_target(y: ArrayLike | None) -> None:
-    """Raise the error that names the first NaN or infinity of y by its row."""
+def check_finite_target(y: ArrayLike | None, name: str = "y") -> None:
+    """Raise the error that names the first NaN or infinity of y, or of weights, by its row."""
     y = np.asarray(y)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
+    if y.ndim and y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argwhere(~np.isfinite(y))[0, 0])
         what = "NaN" if np.isnan(y[row]).any() else "infinity"
-        raise ValueError(f"Input y contains {what} (first at row {row})")
+        raise ValueError(f"Input {name} contains {what} (first at row {row})")
 
 
 def check_diagonal(diagonal: Floats) -> None:
