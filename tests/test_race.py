@@ -101,6 +101,6 @@ def test_nobody_can_take_it():
 
 
 def test_without_matplotlib_it_says_what_to_do(ways, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"maxmargin\[plot\]"):
         plot_race(ways, CASE.problem.size)
