@@ -22,6 +22,7 @@ from pathlib import Path
 from benchmarks import hard_report
 from benchmarks.case import Case
 from benchmarks.datasets import load
+from benchmarks.hard_report import LIMIT
 from benchmarks.judge import judge
 from benchmarks.peers import Maxmargin, Peer
 from benchmarks.peers.intelex import Intelex
@@ -29,7 +30,6 @@ from benchmarks.peers.scikit_learn import ScikitLearn
 from benchmarks.worker import PeerError, Worker
 from maxmargin.solvers import InteriorPoint
 
-LIMIT = 60.0
 COSTS = tuple(10.0**k for k in range(-2, 7))
 GAMMAS = tuple(10.0**k for k in range(-3, 3))
 SETS = {
