@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, leave_one_out
 from maxmargin.formulations import c_svc
@@ -141,6 +142,29 @@ def test_a_precomputed_kernel_and_threads_give_the_same():
     K = RBF(0.3)(X, X)
     theirs = leave_one_out(SVC(C=1, kernel="precomputed", tol=TIGHT), K, Y, n_jobs=2)
     assert ours.decisions == pytest.approx(theirs.decisions, abs=1e-5)
+
+
+LONE = np.vstack([EVEN, [[9.0, -9.0, 0.0]]]), np.r_[np.arange(20) % 2, 2]
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_the_only_row_of_a_class_is_predicted_by_a_machine_without_the_class(multiclass):
+    machine = SVC(C=10, gamma=0.3, multiclass=multiclass, tol=TIGHT)
+    left = leave_one_out(machine, *LONE)
+    assert left.predictions.tolist() == cross_val_predict(machine, *LONE, cv=LeaveOneOut()).tolist()
+    assert left.certificates[20].status.value == "converged"
+
+
+def test_the_only_row_of_one_of_two_classes_is_predicted_as_the_other():
+    """scikit-learn has no machine of one class; that of the remaining rows is a constant."""
+    left = leave_one_out(SVC(), LONE[0], LONE[1] == 2)
+    assert not left.predictions[20]
+    assert left.decisions[20] == pytest.approx(-1)
+
+
+def test_a_nu_that_fails_without_a_row_is_an_error_that_names_the_row_and_its_class():
+    with pytest.raises(ValueError, match=r"without row 20, of class 2: .*nu.* Use an SVC"):
+        leave_one_out(NuSVC(nu=0.05), *LONE)
 
 
 def test_what_it_cannot_take_is_named():

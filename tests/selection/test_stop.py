@@ -1,17 +1,22 @@
 """A search that is stopped returns the best so far, refitted."""
 
 import os
+import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from threading import Event, main_thread
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
 import maxmargin
-from maxmargin import SVC, SVCCV, SVRCV, tune
-from maxmargin.selection import evaluation, tuned_machine
+from maxmargin import SVC, SVCCV, SVRCV, leave_one_out, tune
+from maxmargin.gram import Gram
+from maxmargin.selection import evaluation, matrices, tuned_machine
+from maxmargin.selection.removal import Removal
 from maxmargin.selection.tune import check_found
 
 X, Y = make_classification(200, 6, random_state=0, flip_y=0.2)
@@ -40,6 +45,41 @@ def test_time_is_kept_and_the_best_so_far_is_refitted(monkeypatch):
 def test_no_time_at_all_is_an_error_that_says_so():
     with pytest.raises(TimeoutError, match="out of time before all folds of any cell"):
         tune(SVC(), X, Y, **LONG, max_time=1e-6)
+
+
+def test_no_matrix_is_computed_to_its_end_when_the_time_is_over(monkeypatch):
+    """The clock jumps by an hour with the first block of rows: no other is computed."""
+    blocks, block, clock = [], Gram.block, evaluation.perf_counter
+
+    def counted(gram, *args, **options):
+        blocks.append(1)
+        return block(gram, *args, **options)
+
+    monkeypatch.setattr(matrices, "CHUNK", 2000)
+    monkeypatch.setattr(Gram, "block", counted)
+    monkeypatch.setattr(evaluation, "perf_counter", lambda: clock() + 3600 * bool(blocks))
+    with pytest.raises(TimeoutError, match="out of time before all folds of any cell"):
+        tune(SVC(), X, Y, **LONG, max_time=1800, n_jobs=2)
+    assert len(blocks) == 1
+
+
+def test_ctrl_c_in_leave_one_out_begins_no_other_row(monkeypatch):
+    module, begun = import_module("maxmargin.selection.leave_one_out"), []
+    stop, remove = Event(), Removal.remove
+
+    def interrupted(*args):
+        begun.append(1)
+        if len(begun) == 1:
+            signal.pthread_kill(main_thread().ident, signal.SIGINT)
+        stop.wait(60)
+        return remove(*args)
+
+    monkeypatch.setattr(module, "Event", lambda: stop)
+    monkeypatch.setattr(module, "FEWEST", 1)
+    monkeypatch.setattr(Removal, "remove", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="leave-one-out was interrupted"):
+        leave_one_out(SVC(), X, Y, n_jobs=2)
+    assert len(begun) <= 2
 
 
 def test_ctrl_c_before_any_cell_is_finished_is_no_lack_of_time():

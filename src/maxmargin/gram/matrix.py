@@ -58,6 +58,9 @@ class Gram:
     array([ 0., -4.])
     """
 
+    _held: RowsOnDemand | None = None
+    _cache: RowCache | None = None
+
     def __init__(
         self,
         kernel: Kernel,
@@ -75,8 +78,6 @@ class Gram:
         self._entries = entries_of(self.kernel, X, self.threads)
         self._matrix: Entries | None = None
         self._whole: Callable[[], Floats] | None = None  # K from that of a larger Gram
-        self._held: RowsOnDemand | None = None
-        self._cache: RowCache | None = None
 
     @property
     def evaluations(self) -> int:
@@ -145,6 +146,23 @@ class Gram:
             return (available_memory() + kept_memory()) // 4
         given = int(self.cache_size * 2**20)
         return max(given - self._entries.packed, given // 2)
+
+    @property
+    def left(self) -> int:
+        """Bytes of the budget that no rows take which are held or cached."""
+        held = [] if self._held is None else [self._held.K]
+        kept = [*held, *([] if self._cache is None else self._cache.pieces)]
+        return max(self.budget - sum(each.nbytes for each in kept), 0)
+
+    def has_room_for(self, size: int) -> bool:
+        """Whether a matrix of so many variables takes two thirds of a given budget, or less.
+
+        Two variables may share a row: then K is held, the rows of all variables, and their matrix.
+        """
+        if self.cache_size is None or self.n <= HELD_ROWS:
+            return True
+        entries = size**2 if size <= self.n else size**2 + size * self.n + self.n**2
+        return 3 * np.dtype(self.precision).itemsize * entries <= 2 * self.budget
 
     def take(self, rows: Numbers | slice) -> Gram:
         """The Gram matrix of some rows, to be used beside others: one thread and its budget."""

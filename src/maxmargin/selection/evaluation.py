@@ -26,7 +26,7 @@ from maxmargin.problem import Solution, Status
 from maxmargin.selection.cells import Cell, Fitted, fitted
 from maxmargin.selection.fold_path import FoldPath, of_rows
 from maxmargin.selection.grid import gamma_name, with_gamma
-from maxmargin.selection.matrices import Matrices, Parts, exponent_of
+from maxmargin.selection.matrices import Matrices, Parts, Stopped, exponent_of
 from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import Scores
 from maxmargin.selection.target import Target, target_of
@@ -197,6 +197,7 @@ class Evaluation:
             self.target.splits,
             self.machine.cache_size,
             self.threads,
+            lambda: self.clock.over,
         )
 
     def _work(self, cells: Sequence[Cell], fold: Fold, matrices: Matrices, key: Key) -> None:
@@ -205,6 +206,8 @@ class Evaluation:
             parts = matrices.of(key)
             done = self._fits(cells, fold, parts)
             self._score(done, fold, parts)
+        except Stopped:
+            return
         except FAILURES as error:
             for cell in cells:
                 cell.folds.setdefault(fold.number, Fitted.failed(self.scores.names, error))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from threading import Event
 from time import perf_counter
 from typing import Any
@@ -28,13 +29,15 @@ from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Bound, bounds_of
 from maxmargin.selection.matrices import budget_of
-from maxmargin.selection.removal import Removal, Removed
-from maxmargin.selection.staircase import SNAP
+from maxmargin.selection.removal import COLUMNS, Removal, Removed
+from maxmargin.selection.staircase import SNAP, units
 from maxmargin.selection.target import RealTarget, Target, target_of, validated
 
 # Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
 # with K faster (covtype, 1,000 rows: 84 ms with 32, 66 with 128), fewer keep threads even.
 FEWEST, MOST = 32, 128
+LINES = 6 * MOST + COLUMNS  # over all rows, that a thread has at a time: β and f of its rows, …
+TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 
 @dataclass(frozen=True)
@@ -116,13 +119,15 @@ def left_out(
     target, given = target_of(machine, y), checked_weights(sample_weight, X)
     weights = np.ones(target.n) if given is None else given
     target.check(np.flatnonzero(weights > 0), "leave-one-out")
+    problems, threads = target.problems(machine, weights), thread_count(n_jobs)
+    spare = room_beside(machine.cache_size, target, problems, threads)
     gram, solver = held(machine, X, given), SupportVectors(machine._kernel()).solver(machine)
-    full = [
-        Removal(machine, problem, gram.take(split.rows), solver)
-        for problem, split in zip(target.problems(machine, weights), target.splits, strict=True)
-    ]
+    full = []
+    for problem, split in zip(problems, target.splits, strict=True):
+        room = (spare + TABLEAU * units(problem) ** 2) / 2**20  # there is no tableau yet
+        part = HeldGram(gram.take(split.rows).K, cache_size=room)
+        full.append(Removal(machine, problem, part, solver))
     decisions = whole_decisions(target, gram, full)
-    threads = thread_count(n_jobs)
     alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
     bounds = bounds_of(target, full, decisions, weights, alike=all(alike))
     jobs = [
@@ -133,23 +138,26 @@ def left_out(
         )
     ]
 
-    def work(k: int) -> list[Removed]:
-        number, local = jobs[k]
-        rows = rows_of(target, number)
-        if alike[number]:
-            return full[number].remove(local, None)
-        problems = [without(machine, target, number, weights, rows[i]) for i in local]
-        return full[number].remove(local, problems)
-
-    stop = Event()
-    found = run_threads(work, len(jobs), threads, stop.set)
-    if stop.is_set():
-        raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
-    if "ξα" in bounds and not b_stays_unique(full[0].problem, found):
-        del bounds["ξα"]
     kept = [removal.certificate for removal in full]
     proofs: dict[int, list[Certificate]] = {}
     models = [full[0].model for _ in range(target.n)] if isinstance(target, RealTarget) else []
+    stop = Event()
+
+    def work(k: int) -> list[Removed]:
+        if stop.is_set():
+            return []
+        number, local = jobs[k]
+        rows, others = rows_of(target, number), None
+        if not alike[number]:
+            others = [without(machine, target, number, weights, rows[i]) for i in local]
+        found = full[number].remove(local, others)
+        if "ξα" in bounds and not b_stays_unique(full[0].problem, found):
+            bounds.pop("ξα", None)
+        return found if models else [each._replace(coef=np.empty(0)) for each in found]
+
+    found = run_threads(work, len(jobs), threads, stop.set)
+    if stop.is_set():
+        raise KeyboardInterrupt("leave-one-out was interrupted; it has no result before its end")
     for (number, local), results in zip(jobs, found, strict=True):
         for row, result in zip(rows_of(target, number)[local].tolist(), results, strict=True):
             decisions[row, number] = result.decision
@@ -186,9 +194,9 @@ def left_out(
     )
 
 
-def b_stays_unique(problem: DualProblem, found: Sequence[Sequence[Removed]]) -> bool:
+def b_stays_unique(problem: DualProblem, found: Sequence[Removed]) -> bool:
     """Whether every machine without a row has a free support vector, if it has a b at all."""
-    coef = np.array([each.coef for batch in found for each in batch]).reshape(-1, problem.size)
+    coef = np.array([each.coef for each in found]).reshape(-1, problem.size)
     width = np.minimum(problem.upper - problem.lower, np.abs(coef).max(initial=0.0))
     inside = (problem.lower + SNAP * width < coef) & (coef < problem.upper - SNAP * width)
     return not problem.n_groups or bool(inside.any(axis=1).all())
@@ -218,18 +226,29 @@ def check_machine(machine: Any) -> None:
     machine.__dict__.setdefault("_penalties", None)
 
 
-def held(machine: DualMachine, X: Data, weights: Floats | None) -> HeldGram:
-    """K in float64, if the budget allows it."""
-    kernel = machine._kernel()
-    n, budget = int(X.shape[0]), budget_of(machine.cache_size)
-    if 2 * 8 * n * n > budget:
+def room_beside(
+    cache_size: float | None, target: Target, problems: Sequence[DualProblem], threads: int
+) -> int:
+    """Bytes of the budget that K, tableaus, models and batches leave; raise if it is too small."""
+    n, budget = target.n, budget_of(cache_size)
+    needs = 8 * n * (n + threads * LINES + n * isinstance(target, RealTarget))
+    for problem, split in zip(problems, target.splits, strict=True):
+        m = units(problem)
+        own = 0 if isinstance(split.rows, slice) and m == n else 8
+        needs += (TABLEAU + own) * m**2
+    if needs > budget:
         raise ValueError(
-            f"leave-one-out holds the kernel matrix of {n:,} rows in memory, and may use "
-            f"{budget / 2**20:,.0f} MB: set cache_size={16 * n * n / 2**20:,.0f} or more, or use "
-            "fewer rows"
+            f"leave-one-out holds the kernel matrix of {n:,} rows and its tableaus in memory, and "
+            f"may use {budget / 2**20:,.3g} MB: set cache_size={ceil(needs / 2**20):,} or more, "
+            "or use fewer rows"
         )
-    gram = machine._gram(kernel.bind(X, weights), X)
-    return HeldGram(gram.square(np.arange(n)))
+    return budget - needs
+
+
+def held(machine: DualMachine, X: Data, weights: Floats | None) -> HeldGram:
+    """K in float64."""
+    gram = machine._gram(machine._kernel().bind(X, weights), X)
+    return HeldGram(gram.square(np.arange(gram.n)))
 
 
 def whole_decisions(target: Target, gram: HeldGram, full: Sequence[Removal]) -> Floats:
@@ -251,7 +270,13 @@ def without(
     """A problem with one row held out."""
     left = weights.copy()
     left[row] = 0.0
-    return target.problem(machine, number, left)
+    try:
+        return target.problem(machine, number, left)
+    except ValueError as error:  # too few rows of its class for ν
+        raise ValueError(
+            f"leave-one-out without row {row}, of class {target.y[row].item()!r}: {error}. Use "
+            "an SVC, a smaller nu, or data without classes of so few rows"
+        ) from error
 
 
 def only_its_box(

@@ -54,6 +54,10 @@ def exponent_of(one: Kernel, two: Kernel) -> Exponent | None:
     return Exponent(a) if a.power is None and linear and a.offset == b.offset == 0 else None
 
 
+class Stopped(Exception):
+    """There is no time left to compute a matrix."""
+
+
 class Parts:
     """A matrix, and the matrices of the rows of each problem, made when first needed.
 
@@ -67,9 +71,10 @@ class Parts:
     def of(self, number: int) -> Gram:
         """K of the rows of a problem."""
         with self._lock:
-            if number not in self._parts:
-                self._parts[number] = self.gram.take(self._splits[number].rows)
-            return self._parts[number]
+            part = self._parts.get(number) or self.gram.take(self._splits[number].rows)
+            if self.gram.matrix is not None:  # else it would hold more and more rows of its own
+                self._parts[number] = part
+            return part
 
 
 class Matrices:
@@ -83,12 +88,14 @@ class Matrices:
     splits : the rows of each problem of a machine
     cache_size : the budget in MB; None for a quarter of the free memory
     threads : that compute
+    over : whether nothing more is to be computed
 
     Attributes
     ----------
     holds : whether a matrix fits into the budget; else its entries are computed when needed
     most : how many may be there at once
     room : variables of a tableau at most, so that all threads together keep to the budget
+    share : MB that a solver may take beside its matrix: a block and a tableau
     """
 
     def __init__(
@@ -99,8 +106,10 @@ class Matrices:
         splits: Sequence[Split],
         cache_size: float | None,
         threads: int,
+        over: Callable[[], bool] = lambda: False,
     ) -> None:
         self.kernel_of, self.X, self.splits, self.threads = kernel_of, X, splits, threads
+        self.over = over
         self.n = int(X.shape[0])
         self.dtype: RealType = np.float64 if self.n <= EXACT_ROWS else np.float32
         size = np.dtype(self.dtype).itemsize
@@ -110,10 +119,11 @@ class Matrices:
         beside, blocks = self.n**2 * size if exponent else 0, threads * 4 * min(rows, LARGEST) ** 2
         tableaus = threads * TABLEAU * (rows // SHARE) ** 2
         self._exponent = exponent if one + beside + blocks + tableaus <= budget else None
-        self.holds = one <= budget
+        self.holds = one + blocks <= budget
         spare = budget - blocks - (beside if self._exponent else 0)
         self.most = max(1, (spare - tableaus) // one)
         self.room = isqrt(max(spare - min(self.most, threads) * one, 0) // (threads * TABLEAU))
+        self.share = (blocks // threads + TABLEAU * self.room**2) / 2**20
         self.budget = budget
         self._t: Entries | None = None
         self._made: dict[Hashable, Parts] = {}
@@ -136,7 +146,7 @@ class Matrices:
         if not self.holds:
             return Gram(kernel, self.X, cache_size=self.budget / 2**20, threads=self.threads)
         if self._exponent is None or kernel.forms is None:
-            return HeldGram(self._entries(kernel))
+            return HeldGram(self._entries(kernel), cache_size=self.share)
         if self._t is None:
             self._t = self._entries(self._exponent)
         K: Entries = np.empty_like(self._t)
@@ -144,7 +154,7 @@ class Matrices:
         gamma, factor = self.dtype(form.scale / self._exponent.form.scale), self.dtype(form.factor)
         fill = partial(powers, self._t, gamma, factor, K)
         run_split(fill, self.n, 4 * self.n**2, self.threads)
-        return HeldGram(K)
+        return HeldGram(K, cache_size=self.share)
 
     def _entries(self, kernel: Kernel) -> Entries:
         """All entries, computed in float64 and stored in the precision that is held."""
@@ -152,6 +162,8 @@ class Matrices:
         K: Entries = np.empty((self.n, self.n), self.dtype)
         step, every = max(1, CHUNK // self.n), np.arange(self.n)
         for start in range(0, self.n, step):
+            if self.over():
+                raise Stopped
             K[start : start + step] = gram.block(every[start : start + step], every)
         return K
 

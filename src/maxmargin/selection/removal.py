@@ -19,17 +19,17 @@ from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, linked
-from maxmargin.hardware.lapack import factorise, invert
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution, Status, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
-from maxmargin.selection.staircase import SNAP, staircase, standing
+from maxmargin.selection.staircase import SNAP, staircase, standing, units
 from maxmargin.selection.tableau import MOST, follow_all
+from maxmargin.selection.tableau_rows import SOME, inverse
 from maxmargin.solvers import Solver
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
-ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
-SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
+COLUMNS = 256  # of the tableau that are made at a time, or rows of K that are copied: what is more
+# would take long without a look at Ctrl-C, and memory
 
 parts_of_values = linked(values_of)
 
@@ -67,7 +67,7 @@ class Removal:
         self.of_row = problem.on_rows(self.solution.beta)
         self.model: tuple[Floats, float] = machine._decode(self.of_row, self.solution.offsets)
         # The two variables of a regressor's row are one unit, unless they are of different groups.
-        shared = problem.rows is not None and problem.n_groups < 2
+        shared = units(problem) < problem.size
         self._row: Numbers = problem.row_of(np.arange(problem.size))
         self.unit = self._row
         self.K: Entries = gram.K
@@ -123,12 +123,15 @@ class Removal:
         self.S: Floats = np.empty((n + groups, n + groups))
         self.made: Mask = np.arange(n + groups) < self.count
         M, MC = self.S[: self.count, : self.count], self.S[: self.count, self.count :]
+        at_knots = np.where(free, 0.0, self.beta)
         with one_blas_thread():
-            M[:] = inverse(self.K[np.ix_(F, F)], A[:, F])
-            np.matmul(M, self.C, out=MC)
+            inverse(self.K, F, A[:, F], M)
+            for start in range(0, len(B), COLUMNS):
+                some = slice(start, start + COLUMNS)
+                np.matmul(M, self.C[:, some], out=MC[:, some])
             given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums])
             follows = M @ given - MC @ self.beta[B]
-            values = self.beta[used] @ self.K[used][:, B] + follows @ self.C
+            values = (at_knots @ self.K)[B] + follows @ self.C
         self.known = np.concatenate([follows, values])
         self._make(used)
         # Pivots will be on units at 0 whose q leaves its interval in the first step of a removal:
@@ -214,9 +217,11 @@ class Removal:
         feasible = lacks <= SNAP * np.abs(beta).sum(axis=1)
         change = beta - self.beta
         moved = np.flatnonzero(change.any(axis=0))
+        f = np.tile(self.f, (len(rows), 1))
         with one_blas_thread():
-            f = change[:, moved] @ self.K[moved]
-        f += self.f
+            for start in range(0, len(moved), COLUMNS):
+                some = moved[start : start + COLUMNS]
+                f += change[:, some] @ self.K[some]
         low, high = np.array([q.lower for q in others]), np.array([q.upper for q in others])
         parts, offsets = np.empty((5, len(rows))), np.empty((len(rows), p.n_groups))
         coef, space = np.zeros((len(rows), self.gram.n)), np.empty((4, p.size))
@@ -313,30 +318,3 @@ def solved(
         return solution, solver
     finer = replace(solver, tol=solver.tol / float(grown))
     return finer.solve(problem, gram, start=solution.beta), finer
-
-
-def inverse(K: Floats, A: Floats) -> Floats:
-    """M, by Cholesky's factor of K + c AᵀA, which has the same M but for −c in its last block.
-
-    A little is added to the diagonal, which duplicate rows make singular: ten times as much as
-    before, until the factorisation succeeds.
-    """
-    m, groups = len(K), len(A)
-    M = np.zeros((m + groups, m + groups))
-    there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
-    c = float(np.diagonal(K).mean()) if m else 0.0
-    rounding, done = ROUNDING * (c or 1.0), m == 0
-    while not done:
-        P = K + c * (A.T @ A)
-        np.einsum("ii->i", P)[:] += rounding
-        done = factorise(P.T)
-        rounding *= 10
-    if m:
-        invert(P.T)
-        PA = P @ A[there].T
-        schur = np.linalg.pinv(A[there] @ PA)
-        M[:m, :m] = P - PA @ schur @ PA.T
-        M[:m, m + there] = PA @ schur
-        M[m + there, :m] = M[:m, m + there].T
-        M[np.ix_(m + there, m + there)] = c * np.eye(len(there)) - schur
-    return M

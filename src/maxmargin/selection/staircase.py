@@ -17,6 +17,12 @@ from maxmargin.problem import DualProblem
 SNAP = 1e-12
 
 
+def units(problem: DualProblem) -> int:
+    """How many units there are: rows, or variables where two of a row are of different groups."""
+    shared = problem.rows is not None and problem.n_groups < 2
+    return problem.size // 2 if shared else problem.size
+
+
 def staircase(problem: DualProblem, shared: bool) -> tuple[Floats, Floats]:
     """The knots and targets of each unit; if `shared`, two variables of a row are one unit."""
     p, n = problem, problem.size // 2

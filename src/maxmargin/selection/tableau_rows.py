@@ -6,10 +6,46 @@ S is T but for the sign of −MC, which makes it symmetric: a column of T is a r
 
 from __future__ import annotations
 
+import numpy as np
+from scipy.linalg.blas import dgemm
+
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import inner
+from maxmargin.hardware.lapack import factorise, invert
 
+ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
+SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
 SINGULAR = 1e-11  # what rounding leaves of an element that is zero
+
+
+def inverse(K: Floats, F: Numbers, A: Floats, M: Floats) -> None:
+    """M of the units F, by Cholesky's factor of K + c AᵀA: it has the same but for −c in a block.
+
+    A little is added to the diagonal, which duplicate rows make singular: ten times as much as
+    before, until the factorisation succeeds. Beside M there is one matrix of its size.
+    """
+    m = len(F)
+    there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
+    c = float(np.diagonal(K)[F].mean()) if m else 0.0
+    rounding, done, M[:] = ROUNDING * (c or 1.0), m == 0, 0.0
+    while not done:
+        P: Floats = K[np.ix_(F, F)]
+        if len(A):
+            P = dgemm(c, A, A, 1.0, P.T, trans_a=1, overwrite_c=1).T
+        np.einsum("ii->i", P)[:] += rounding
+        done = factorise(P.T)
+        rounding *= 10
+    if m:
+        invert(P.T)
+        PA = P @ A[there].T
+        schur = np.linalg.pinv(A[there] @ PA)
+        both = PA @ schur
+        for start in range(0, m, SOME):
+            some = slice(start, start + SOME)
+            M[:m, :m][some] = P[some] - both[some] @ PA.T
+        M[:m, m + there] = both
+        M[m + there, :m] = both.T
+        M[np.ix_(m + there, m + there)] = c * np.eye(len(there)) - schur
 
 
 @inner(fastmath={"contract"})

@@ -65,6 +65,8 @@ ITERATIONS = 150  # most on one block: 10 to 20, but 50 to 120 of low rank, whic
 EXACT = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
 NEARLY = 0.8  # of all rows: two blocks of so many are as much work as one of all
+BYTES = 28  # for each entry of a block: K, the factor of an interior point, that of a face, and a
+# few columns of its border
 LOOSE = 0.3  # of the worst violation outside of a block: exactness beyond it is wasted
 
 Result = TypeVar("Result")
@@ -187,8 +189,8 @@ def highest_objective(block: DualBlock, beta: Floats) -> float:
 
 
 def most_rows(gram: Gram) -> int:
-    """Most rows of a block: three float64 matrices of its size fit the budget."""
-    return max(2, isqrt(gram.budget // 24))
+    """Most rows of a block: what is left of the budget holds its matrices."""
+    return max(2, isqrt(gram.left // BYTES))
 
 
 def counted(state: DualState, work: Work[Floats]) -> Work[Floats]:

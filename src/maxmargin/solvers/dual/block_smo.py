@@ -82,7 +82,8 @@ class BlockSMO(Solver):
     def iterate(self, state: DualState) -> Moves:
         forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
         small = self._is_small(state.problem, state.gram)
-        for pause in (self._whole if small else self._blocks)(state):
+        smo = (self._whole if small else self._blocks)(state)
+        for pause in smo:
             yield pause
             forecast.note(state)
             if forecast.trusts_face(finish, state):
@@ -90,6 +91,7 @@ class BlockSMO(Solver):
                     yield
             if forecast.prefers(finish, state):
                 state.method = "second order"
+                smo.close()  # and with it the memory of its block goes
                 yield from finish.iterate(state)
                 state.method = ""
                 return (yield from self._blocks(state))
@@ -102,8 +104,9 @@ class BlockSMO(Solver):
         return super().begin(problem, matrix, start)
 
     def _is_small(self, problem: DualProblem, gram: Gram) -> bool:
-        """Whether all variables are one working set."""
-        return problem.size <= (self.whole if gram.is_cheap else self.smallest)
+        """Whether all variables are one working set, whose matrix is held."""
+        most = self.whole if gram.is_cheap else self.smallest
+        return problem.size <= most and gram.has_room_for(problem.size)
 
     def finish(self, state: DualState) -> None:
         """Solve for the free variables of a small problem: exact to the last digits.

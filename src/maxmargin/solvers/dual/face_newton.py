@@ -18,6 +18,8 @@ indicators for identifying zero variables in interior-point methods, SIAM Review
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.blas import dgemm, dtrsm
 from scipy.linalg.lapack import dgesv
@@ -113,17 +115,18 @@ class FaceSystem:
         self.known: Mask = np.zeros(0, bool)
 
     def matrix(self, some: Numbers, others: Numbers) -> Floats:
-        """EKEᵀ + sAᵀA of these variables."""
+        """EKEᵀ + sAᵀA of these variables, in no more memory than that takes."""
         rows, A = self.block.rows, self.A
         K: Floats = self.block.K[np.ix_(rows[some], rows[others])]
-        if len(A):
-            K += self.shift * (A[:, some].T @ A[:, others])
+        if len(A) and K.size:
+            added = self.shift, A[:, others], A[:, some], 1.0, K.T
+            K = dgemm(*added, trans_a=1, overwrite_c=1).T
         return K
 
     def factorise(self, free: Mask) -> None:
         """L of F, and the columns of Y that belong to b."""
         self.base, self.F = free.copy(), np.flatnonzero(free)
-        self.L, self.jitter = cholesky(self.matrix(self.F, self.F), self.block.threads)
+        self.L, self.jitter = cholesky(lambda: self.matrix(self.F, self.F), self.block.threads)
         self.known = np.zeros(len(free), bool)
         self.place = np.zeros(len(free), int)
         self.Y = self.forward(self.A[:, self.F].T)
@@ -175,13 +178,16 @@ class FaceSystem:
         return delta
 
 
-def cholesky(K: Floats, threads: int) -> tuple[Floats, float]:
-    """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed."""
-    diagonal, done = np.diagonal(K).copy(), False
-    jitter = ROUNDING * len(K) * (float(diagonal.max()) or 1.0)
-    while not done and jitter < np.inf:
-        A, added = K.copy(), jitter
-        np.einsum("ii->i", A)[:] = diagonal + jitter
-        done = factorise(A.T, threads)
-        jitter *= 10
-    return A.T, added
+def cholesky(make: Callable[[], Floats], threads: int) -> tuple[Floats, float]:
+    """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed.
+
+    L takes the place of K, which is made again for a larger ε: so there is one matrix at a time.
+    """
+    K = make()
+    jitter = ROUNDING * len(K) * (float(np.diagonal(K).max()) or 1.0)
+    while True:
+        np.einsum("ii->i", K)[:] += jitter
+        if factorise(K.T, threads) or not 10 * jitter < np.inf:
+            return K.T, jitter
+        del K
+        K, jitter = make(), 10 * jitter
