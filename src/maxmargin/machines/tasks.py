@@ -18,6 +18,7 @@ from maxmargin.solvers import Progress, Solver
 # The state of a task: done, running, or not yet begun.
 TaskState = Solution | Progress | None
 Result = TypeVar("Result")
+PULSE = 0.1  # seconds between looks at Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,20 @@ def run_threads(
         try:
             submit = pool(threads, os.getpid(), "machines").submit
             futures.extend(submit(run, number) for number in range(len(futures), count))
-            return [future.result() for future in futures]
+            return [awaited(future) for future in futures]
         except KeyboardInterrupt:
             interrupt()
         except BaseException:
             interrupt()
             wait(futures)
             raise
+
+
+def awaited(future: Future[Result]) -> Result:
+    """What the task returns, waited for in pulses.
+
+    Ctrl-C in the instant before a thread falls asleep on a lock does not wake it.
+    """
+    while not future.done():
+        wait([future], PULSE)
+    return future.result()
