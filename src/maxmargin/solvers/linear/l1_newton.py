@@ -37,7 +37,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import compiled
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import L1Problem
 from maxmargin.problem.l1 import L1Point, column_violations
 from maxmargin.solvers.driver import CLOCK
@@ -82,8 +81,7 @@ class L1Newton(LinearSolver):
             part.begin(now)
             enough = ENOUGH * now.values.violation
             for _ in range(NEWTON_STEPS):
-                with one_blas_thread():  # its products are small, and other classes solve too
-                    moved = part.step()
+                moved = part.step()
                 state.steps += part.columns.stored / max(state.rows.stored, 1)
                 if not moved or part.violation <= enough:
                     break
