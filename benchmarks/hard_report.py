@@ -113,7 +113,8 @@ def figure(cells: list):
                 x, y = costs.index(cell.C), gammas.index(cell.gamma)
                 values[y, x] = cell.seconds
                 mark = MARKS.get(cell.status, "> 60 s")
-                ax.text(x, y, mark, ha="center", va="center", fontsize=6)
+                ink = "white" if cell.seconds > 1 else "black"  # on a dark colour, on a light one
+                ax.text(x, y, mark, ha="center", va="center", fontsize=6, color=ink)
             image = ax.imshow(
                 values,
                 origin="lower",
