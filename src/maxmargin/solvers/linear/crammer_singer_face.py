@@ -20,7 +20,7 @@ from maxmargin.problem.crammer_singer import ClassesPoint
 
 NEAR = 1e-5  # of c_i: an entry this close to its bound will be at it
 MOST = 100  # free entries: the system is dense, and its singular values take a millisecond or two;
-# with 400, 5,000 rows of ten classes took 130 ms to a gap of 1e-5 instead of 50
+# with 400, 5,000 rows of ten classes took 132 ms to a gap of 1e-5 instead of 109
 ROUNDS = 20  # linear systems, each with an entry fewer: beyond, most of `free` was wrong
 
 
