@@ -23,10 +23,8 @@ from maxmargin.hardware.arrays import Entries, Floats
 from maxmargin.hardware.symmetric import mirror
 from maxmargin.hardware.threads import one_blas_thread, run_all
 
-WIDTH = (
-    192  # columns of a block, and STRIP rows below it for a thread: of 2,000 rows 37 ms with two
-)
-STRIP = 384  # threads; 38 with 128 and 256, 60 with one thread (docs/speed.md)
+WIDTH, STRIP = 192, 384  # columns of a block, and rows below it for a thread: 2,000 rows take 38 ms
+# on two threads, 60 on one (docs/speed.md)
 SMALL = 700  # rows up to which one thread is as fast
 
 
@@ -122,8 +120,10 @@ def _on_square(name: str, A: Entries, rows: Entries | None = None) -> int:
     letter, n, info = _kind(A)[0], len(A), ctypes.c_int()
     count = [] if rows is None else [len(rows)]
     right = [] if rows is None else [ctypes.c_void_p(rows.ctypes.data), n]
+    matrix = ctypes.c_void_p(A.ctypes.data)
     if n:
-        _call(letter + name, "L", n, *count, ctypes.c_void_p(A.ctypes.data), n, *right, info)
+        with one_blas_thread():
+            _call(letter + name, "L", n, *count, matrix, n, *right, info)
     return info.value
 
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+from scipy.linalg import eigvalsh
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.conventions import Interval, StrOptions, fitting
 from maxmargin.gram import Gram, cross_dot
 from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
+from maxmargin.hardware.lapack import factorise, solve_factored
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
@@ -147,13 +148,12 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         began, rows = perf_counter(), np.flatnonzero(weights)
         K = gram.square(rows).copy()
         K[np.diag_indices_from(K)] += self.ridge / weights[rows]
-        try:
-            solved = cho_solve(cho_factor(K, overwrite_a=True), y[rows])
-        except LinAlgError as error:
+        if not factorise(K.T, gram.threads):
             raise ValueError(
                 f"K + λ is not positive definite at ridge={self.ridge:g}: rows are duplicates, or "
                 "the kernel is indefinite. Raise ridge"
-            ) from error
+            )
+        solved = solve_factored(K.T, y[rows][None])[0]
         beta = np.zeros(gram.n)
         beta[rows] = solved
         self.history_ = np.array([(0, *self._values_of(gram, y, weights, beta), 0.0)], HISTORY)

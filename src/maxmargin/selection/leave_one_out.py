@@ -36,7 +36,8 @@ from maxmargin.selection.target import RealTarget, Target, target_of, validated
 # Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
 # with K faster (covtype, 1,000 rows: 84 ms with 32, 66 with 128), fewer keep threads even.
 FEWEST, MOST = 32, 128
-LINES = 6 * MOST + COLUMNS  # over all rows, that a thread has at a time: β and f of its rows, …
+LINES = 6 * MOST + COLUMNS  # of numbers over all rows that a thread has at a time: β, f and what
+# they are computed from for each row that is removed, and rows of K
 TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 

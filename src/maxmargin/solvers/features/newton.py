@@ -19,13 +19,12 @@ import numpy as np
 
 from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import DualProblem, Solution
+from maxmargin.problem import DualProblem
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 from maxmargin.solvers.features.state import FeatureState
-from maxmargin.solvers.progress import Criterion, Observer
+from maxmargin.solvers.progress import Criterion
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 
@@ -61,18 +60,7 @@ class FeatureNewton(Solver):
     takes: ClassVar[tuple[type, type]] = (DualProblem, FeatureGram)
     takes_groups: ClassVar[tuple[int, ...]] = (0, 1)
     takes_infinite_bounds: ClassVar[bool] = False
-
-    def solve(
-        self,
-        problem: DualProblem,
-        matrix: FeatureGram,
-        *,
-        start: Floats | None = None,
-        observe: Observer | None = None,
-    ) -> Solution:
-        """Minimise the dual of a `FeatureGram`; otherwise as `Solver.solve`."""
-        with one_blas_thread():  # BLAS's own threads do not pay for small products
-            return super().solve(problem, matrix, start=start, observe=observe)
+    holds_blas: ClassVar[bool] = True
 
     def begin(
         self, problem: DualProblem, matrix: FeatureGram, start: Floats | None

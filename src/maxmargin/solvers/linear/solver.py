@@ -7,17 +7,16 @@ ends when it is ≤ tol relative to the objective.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.gram import DataMatrix
 from maxmargin.hardware.arrays import Floats
-from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import LinearProblem, Solution
+from maxmargin.problem import LinearProblem
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.state import SMALL, LinearState
-from maxmargin.solvers.progress import Criterion, Observer
+from maxmargin.solvers.progress import Criterion
 from maxmargin.solvers.solver import Solver
 
 
@@ -45,19 +44,7 @@ class LinearSolver(Solver):
     takes: ClassVar[tuple[type, type]] = (LinearProblem, DataMatrix)
     patience: ClassVar[float] = np.inf  # each has a stopping rule of its own
     resume: ClassVar[str] = "fit again"
-
-    def solve(
-        self,
-        problem: Any,
-        matrix: Any,
-        *,
-        start: Floats | None = None,
-        observe: Observer | None = None,
-    ) -> Solution:
-        # BLAS's own threads wait for each other busily: they gain nothing here on an idle machine,
-        # and beside another process 3,000 rows of 300 columns took 1.9 s with them, 0.05 without.
-        with one_blas_thread():
-            return super().solve(problem, matrix, start=start, observe=observe)
+    holds_blas: ClassVar[bool] = True
 
     def begin(
         self, problem: LinearProblem, matrix: DataMatrix, start: Floats | None
