@@ -100,6 +100,11 @@ class Gram:
         """K of all rows in this precision: from then on products are read from it."""
         return self.on_demand(dtype).complete()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether K of all rows has been needed in some precision."""
+        return self._held is not None and self._held.is_whole
+
     def on_demand(self, dtype: RealType) -> RowsOnDemand:
         """The same, of which rows are computed when they are needed."""
         if self.matrix is not None:

@@ -307,7 +307,7 @@ def _lower_exp2(
     """
     (t,) = args
     number = t.type
-    mantissa, terms, smallest = (23, 7, -126) if number == ir.FloatType() else (52, 14, -1022)
+    mantissa, terms, smallest = (23, 7, -64) if number == ir.FloatType() else (52, 14, -1022)
     whole_number = ir.IntType(signature.args[0].bitwidth)
 
     zero = ir.Constant(number, 0.0)

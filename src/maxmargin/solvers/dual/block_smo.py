@@ -32,7 +32,7 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.gram.on_demand import RowsOnDemand
-from maxmargin.hardware.arrays import Floats
+from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
@@ -52,6 +52,7 @@ FREE = 0.85  # share of free variables in a block: fewer are solved over and ove
 # room for violators
 FEW = 256  # rows up to which steps by a matrix of 64 bits take as long as by one of 32
 COARSE = 5e-7  # of a move: float32 has half of that; steps then take half the time up to C = 100
+ROUNDED = 3  # steps for each variable in a block of all that float32 cannot end: 64 bits take two
 MANY = 4096  # variables beyond which a block has no more than these violators: half the memory
 
 
@@ -161,41 +162,29 @@ class BlockSMO(Solver):
         farthest = float((state.problem.upper - state.problem.lower).max())
         return state.gram.entries_round and farthest / UNIT <= state.aim / 4
 
+    def _size(self, state: DualState) -> int:
+        """Variables of the next block: all of them if a block of another machine had all."""
+        p, gram = state.problem, state.gram
+        if p.rows is None and gram.is_held:
+            return p.size
+        room = isqrt(gram.budget // 3 // np.dtype(state.dtype).itemsize)
+        free = np.count_nonzero(p.free(state.beta))
+        size = max(self.smallest, int(min(1.6 * free, max(MANY, free / FREE))))
+        return min(size, max(min(self.largest, room), 2))
+
     def _blocks(self, state: DualState) -> Moves:
-        problem = state.problem
+        problem, memory = state.problem, BlockMemory(min(self.largest, state.problem.size))
         rng = np.random.default_rng(0)
         round_off = self._rounds(state)
-        space = np.empty(0)  # of K, reused from block to block: fresh memory is slow
         while True:
-            room = isqrt(state.gram.budget // 3 // np.dtype(state.dtype).itemsize)
-            size = max(min(self.largest, room), 2)
-            free = np.count_nonzero(problem.free(state.beta))
-            size = min(max(self.smallest, int(min(1.6 * free, max(MANY, free / FREE)))), size)
-            W, outside = working_set(state, size, FREE, rng)
+            W, outside = working_set(state, self._size(state), FREE, rng)
             aim = 0.4 * state.aim
             if len(W) < problem.size:
                 # β_W changes again with the others: exactness beyond their violation is wasted.
                 violation = problem.violation(state.beta, state.gradient)
                 aim = max(aim, 0.3 * outside, 0.02 * violation)
-            rows = problem.row_of(W)
             round_off = round_off and state.idle == 0 and not state.sharpened
-            kind = np.uint16 if round_off and state.dtype == np.float32 else state.dtype
-            if not space.size or space.dtype != kind:
-                space = large_array((min(self.largest, problem.size) ** 2,), kind)
-            K = space[: len(W) ** 2].reshape(len(W), len(W))
-            K = state.gram.square(rows, state.dtype, out=K)
-            diagonal = state.gram.diagonal[rows].astype(state.dtype)
-            beta, gradient = state.beta[W], state.residual()[W]
-            bounds = problem.lower[W], problem.upper[W], problem.group[W], problem.n_groups
-            solve = partial(smo_block, K, diagonal, gradient, beta, *bounds)
-            most = int(min(50 * len(W), state.most_steps - state.steps))
-            steps = solve(aim, most)
-            # K[W, W] took q² entries, a moved variable takes n: q²/n more of them cost as much.
-            cheap = min(len(W) ** 2 // problem.size, most)
-            if steps < cheap:
-                steps += solve(0.4 * state.aim, cheap - steps)
-            state.work += steps * len(W)
-            state.unfinished = state.unfinished + 1 if steps == most else 0
+            beta, steps = self._solved(state, W, aim, memory.matrix(state, W, round_off))
             values = state.beta.copy()
             values[W] = beta
             values = apart(problem, values)
@@ -204,6 +193,48 @@ class BlockSMO(Solver):
                 state.steps += steps
                 return None
             state.move_to(moved, values[moved], steps=steps)
-            if (steps == most or state.idle) and aim <= state.rounding:  # by rounding errors alone
+            if (state.unfinished or state.idle) and aim <= state.rounding:  # by rounding alone
                 state.restart()
             yield
+
+    def _solved(self, state: DualState, W: Numbers, aim: float, K: Entries) -> tuple[Floats, int]:
+        """β_W after the steps on K[W, W], and their number."""
+        p, beta, gradient = state.problem, state.beta[W], state.residual()[W]
+        diagonal = state.gram.diagonal[p.row_of(W)].astype(state.dtype)
+        bounds = p.lower[W], p.upper[W], p.group[W], p.n_groups
+        solve = partial(smo_block, K, diagonal, gradient, beta, *bounds)
+        each = ROUNDED if len(W) == p.size and aim <= state.rounding else 50
+        most = int(min(each * len(W), state.most_steps - state.steps))
+        steps = solve(aim, most)
+        # K[W, W] took q² entries, a moved variable takes n: q²/n more of them cost as much.
+        cheap = min(len(W) ** 2 // p.size, most)
+        if steps < cheap:
+            steps += solve(0.4 * state.aim, cheap - steps)
+        state.work += steps * len(W)
+        state.unfinished = state.unfinished + 1 if steps == most else 0
+        return beta, steps
+
+
+class BlockMemory:
+    """Memory of K[W, W], used again from block to block: fresh memory is slow.
+
+    Parameters
+    ----------
+    most : int
+        Variables of a block, at most.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.space = most, np.empty(0)
+
+    def matrix(self, state: DualState, W: Numbers, round_off: bool) -> Entries:
+        """K[W, W], in 16 bits if it may be rounded off; that of all rows is kept by the Gram."""
+        gram, rows = state.gram, state.problem.row_of(W)
+        if len(W) == gram.n and state.problem.rows is None:
+            self.space = np.empty(0)  # which the Gram may have
+            return gram.held(state.dtype)
+        kind = np.uint16 if round_off and state.dtype == np.float32 else state.dtype
+        if not self.space.size or self.space.dtype != kind:
+            self.space = large_array((self.most**2,), kind)
+        K = self.space[: len(W) ** 2].reshape(len(W), len(W))
+        return gram.square(rows, state.dtype, out=K)
