@@ -37,7 +37,8 @@ from maxmargin.problem import DualProblem
 from maxmargin.solvers.dual.newton_system import NewtonSystem, product
 
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
-INSIDE = 0.1  # of the width of a box: how far inside it a start is
+NEARBY = 10.0  # times the gap of β, shared by all bounds: the μ of a start
+INSIDE = 0.3  # of the width of a box: how far inside it a start is, at most
 SHORT = 0.995  # of the way to the boundary: how far a step goes
 LEAST = 1e-30  # of the first μ: a smaller one counts as 0
 STUCK = 1e-6  # a step cut to less than this share of itself: rounding lets it go no farther
@@ -109,25 +110,29 @@ class DualBlock:
         return np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
 
     def start(self, beta: Floats) -> InnerPoint:
-        """β moved inside the box, and multipliers that fit the gradient there.
+        """β moved inside the box, with multipliers that make all products one μ.
 
-        It is at least a tenth of the box, or of the largest |β| if that is less, away from its
-        bounds; what is farther inside stays where it is.
+        μ is ten times what the gap of β has for each bound. A variable whose bound has the
+        multiplier g is moved by μ/g, at most three tenths of the box, or of the largest |β| if that
+        is less; what is farther inside stays where it is. So a β that is nearly right moves little.
+        The gradient does not fit these multipliers: Newton's first steps see to that.
         """
         p, largest = self.problem, float(np.abs(self.problem.linear).max())
         scale = (largest or 1.0) / float(np.diagonal(self.K).mean() or 1.0)
         has_lower, has_upper = np.isfinite(p.lower), np.isfinite(p.upper)
         low = np.where(has_lower, p.lower, np.where(has_upper, p.upper, 0.0) - scale)
         high = np.where(has_upper, p.upper, low + scale)
-        margin = INSIDE * np.minimum(high - low, float(np.abs(beta).max()) or np.inf)
-        beta = np.clip(beta, low + margin, high - margin)
         gradient = self.gradient(beta)
-        offsets = np.array([-np.median(gradient[p.group == g]) for g in range(p.n_groups)])
-        force = gradient + self.members().T @ offsets
-        mu = float(np.mean(np.abs(force) * np.minimum(beta - low, high - beta))) or 1.0
-        lower = np.where(has_lower, np.maximum(force, 0.0) + mu / (beta - low), 0.0)
-        upper = np.where(has_upper, np.maximum(-force, 0.0) + mu / (high - beta), 0.0)
-        return InnerPoint(beta, offsets, lower, upper, gradient)
+        offsets = p.offsets(beta, gradient)
+        force = np.abs(p.residual(gradient, offsets))
+        count = np.count_nonzero(has_lower) + np.count_nonzero(has_upper)
+        mu = NEARBY * gap_of(p, beta, gradient, offsets) / count or 1.0
+        margin = INSIDE * np.minimum(high - low, float(np.abs(beta).max()) or np.inf)
+        margin = mu / np.maximum(force, mu / margin)
+        beta = np.clip(beta, low + margin, high - margin)
+        lower = np.where(has_lower, mu / (beta - low), 0.0)
+        upper = np.where(has_upper, mu / (high - beta), 0.0)
+        return InnerPoint(beta, offsets, lower, upper, self.gradient(beta))
 
 
 class Place:
