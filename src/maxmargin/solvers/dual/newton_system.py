@@ -30,6 +30,7 @@ from maxmargin.hardware.lapack import factorise
 LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
 QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
 # california has 0.21 (C = 10⁶, γ = .1: 15 s by blocks, 5 by low rank), covtype 0.23 (5 s and 20)
+FINER = 0.01  # of the smallest W⁻¹: how exact L is made once it is not exact enough
 FEW = 1000  # rows: with fewer a low rank is not worth it
 MANY = 1500  # rows: with fewer float32 is not worth it
 ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
@@ -93,8 +94,10 @@ class NewtonSystem:
         The first steps need a tenth of the columns that the last ones do.
         """
         smallest = 1 / float(self.weight.max())
-        if self.whole is None or smallest <= self.coarse:
-            self.whole = None
+        if self.whole is not None and smallest <= self.coarse:
+            self.coarse = FINER * smallest
+            self.whole = low_rank_factor(self.K, self.coarse)
+        if self.whole is None:
             return None
         L, pivots = self.whole
         return L[:, : max(1, int(np.searchsorted(-pivots, -smallest)))]
