@@ -49,9 +49,12 @@ class Truth:
         return naive.primal(dual, square, naive.gradient(dual, self.K, solution.beta), b)
 
     def rounding(self, beta: np.ndarray) -> float:
-        """Of D: the terms that are summed can be much larger than their sum."""
-        size = np.abs(self.case.variables(beta))
-        return 1e-11 * float(size @ np.abs(self.K) @ size + size @ np.abs(self.dual.linear))
+        """Of D: the terms that are summed can be much larger than their sum.
+
+        And w may be what rounding leaves of a 0, where D is its square.
+        """
+        size, K = np.abs(self.case.variables(beta)), np.abs(self.K)
+        return 1e-11 * float(size @ K @ size + size @ np.abs(self.dual.linear)) + 1e-30 * K.max()
 
     def assert_feasible(self, beta: np.ndarray) -> None:
         dual, beta = self.dual, self.case.variables(beta)

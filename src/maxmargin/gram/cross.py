@@ -17,7 +17,7 @@ from maxmargin.gram.entries import LARGEST, TILE_ENTRIES
 from maxmargin.gram.layouts import layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
 from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.simd import LANES, WIDE
+from maxmargin.hardware.simd import LANES, LEAST, WIDE
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.form import sum_of
@@ -129,9 +129,8 @@ class Cross:
         ]
         farthest = np.sqrt(layout.squared_norms(layout.pack(np.float32, None, threads)).max())
         growth = 0.1 * np.sqrt(X.shape[1] + 16) * abs(form.square)
-        digits, largest = np.finfo(np.float32), form.factor * np.abs(coef).max()
-        epsilon = float(digits.eps)
-        lost = float(digits.tiny) * np.sum(1 + form.factor * np.abs(coef))
+        epsilon, largest = float(np.finfo(np.float32).eps), form.factor * np.abs(coef).max()
+        lost = 2.0 ** LEAST[4] * np.sum(1 + form.factor * np.abs(coef))
         values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
 
         def fill(start: int, stop: int) -> None:
