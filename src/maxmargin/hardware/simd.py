@@ -53,7 +53,7 @@ LANES = {4: 2 * _BYTES // 4, 8: 2 * _BYTES // 8}  # by the bytes of a number
 ROWS = 3 * _REGISTERS // 8
 # The exponent below which `exp2` gives 0, by the bytes of a number. A product below the smallest
 # normal number, 2^-126 in float32, takes a hundred times as long as any other: with these entries
-# no coefficient above 2^-62 makes one (letter, γ = 1: K @ β took 119 ms, now 11).
+# no coefficient above 2^-62 makes one (letter, a narrow kernel: Kβ took 119 ms, now 11).
 LEAST = {4: -64, 8: -1022}
 WIDE = 2  # vectors of LANES numbers side by side for sparse rows, of which one sum is kept
 LINE = 64  # bytes of a cache line

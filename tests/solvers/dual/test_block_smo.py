@@ -146,3 +146,20 @@ def test_steps_without_end_below_the_rounding_of_float32_raise_the_precision(
     monkeypatch.setattr(block_smo, "working_set", lambda *_: (np.arange(state.problem.size), 0.0))
     next(BlockSMO()._blocks(state))
     assert state.dtype == kind
+
+
+def test_machines_on_the_same_rows_share_a_block_of_all():
+    """K is nearly I, so that all rows are free: the second machine begins with what is there."""
+    rng = np.random.default_rng(0)
+    n = BlockSMO.whole + 200
+    gram, y = Gram(RBF(100.0), rng.normal(size=(n, 4))), rng.integers(3, size=n)
+    evaluations, shared = [], []
+    for kind in (0, 1):
+        before = gram.evaluations
+        shared.append(BlockSMO().solve(c_svc(np.where(y == kind, 1.0, -1.0), 100.0), gram))
+        evaluations.append(gram.evaluations - before)
+    assert gram.is_held
+    assert evaluations[1] < evaluations[0] / 3
+    alone = BlockSMO().solve(c_svc(np.where(y == 1, 1.0, -1.0), 100.0), Gram(gram.kernel, gram.X))
+    assert shared[1].status is alone.status is Status.CONVERGED
+    assert shared[1].values.dual == pytest.approx(alone.values.dual, rel=1e-3)

@@ -16,7 +16,7 @@ from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
 from maxmargin.solvers.dual import block_interior_point, face_newton, hand_over, newton_system
-from maxmargin.solvers.dual.block_interior_point import of_whole_rows
+from maxmargin.solvers.dual.block_interior_point import block_of, of_whole_rows
 from maxmargin.solvers.dual.face_newton import FaceSystem
 from maxmargin.solvers.dual.interior_block import DualBlock
 from maxmargin.solvers.dual.newton_system import NewtonSystem
@@ -166,6 +166,23 @@ def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
     assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state) is not violate
 
 
+def test_the_other_variable_of_a_free_row_does_not_unsettle_it():
+    """It violates KKT as soon as the free one is off by more than 2ε, and is no other row."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    problem = epsilon_svr(np.sin(X[:, 0]) + rng.normal(size=300), np.full(300, 10.0), 0.1)
+    gram = Gram(RBF(1.0), X)
+    state = DualState(problem, gram, BlockInteriorPoint(tol=TOL).solve(problem, gram).beta)
+    free = problem.free(state.beta)
+    off = np.zeros(300)
+    off[problem.rows[free]] = np.resize([-0.3, 0.3], np.count_nonzero(free))
+    state.gradient += off[problem.rows]
+    forecast = hand_over.Forecast(state, TOL)
+    forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
+    forecast.free = free
+    assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state)
+
+
 def test_a_gradient_is_not_recomputed_where_it_is_exact():
     """A limit right after the second-order method began: its G is that of the end."""
     problem, gram = hard()
@@ -288,6 +305,40 @@ def test_systems_are_solved_the_same_in_every_way(seed, n_groups, order):
             np.testing.assert_allclose(offsets, b, atol=2e-3 * np.abs(dense @ np.r_[x, b]).max())
     finally:
         newton_system.FEW, newton_system.MANY = few, many
+
+
+def test_a_finer_factor_is_made_where_the_first_is_not_exact_enough(monkeypatch):
+    """And its systems are those of K = LLᵀ, up to the columns that do not matter."""
+    monkeypatch.setattr(newton_system, "FEW", 1)
+    rng = np.random.default_rng(0)
+    X, r = rng.normal(size=(200, 2)), rng.normal(size=200)
+    K = RBF(0.05)(X, X)
+    system, columns = NewtonSystem(K, np.arange(200), np.zeros((0, 200)), 0.01), []
+    for D in (1.0, 1e-4):
+        system.factorise(np.full(200, D))
+        L = system.L
+        columns.append(L.shape[1])
+        assert np.abs(np.diagonal(K - L @ L.T)).max() <= D
+        x, _ = system.solve(r, np.zeros(0))
+        np.testing.assert_allclose(L @ (L.T @ x) + D * x, r, atol=1e-9)
+    assert columns[0] < columns[1]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_interior_point_begins_inside_with_one_product_for_all_bounds(name, seed):
+    whole, gram = PROBLEMS[name].problem, PROBLEMS[name].matrix()
+    beta, W = start_of(whole, seed), np.flatnonzero(whole.lower < whole.upper)
+    block, _ = block_of(whole, gram, W, beta, exact_gradient(whole, gram, beta))
+    p, point = block.problem, block.start(beta[W])
+    has_lower, has_upper = np.isfinite(p.lower), np.isfinite(p.upper)
+    below, above = (point.beta - p.lower)[has_lower], (p.upper - point.beta)[has_upper]
+    assert np.all(below > 0)
+    assert np.all(above > 0)
+    products = np.r_[below * point.lower[has_lower], above * point.upper[has_upper]]
+    np.testing.assert_allclose(products, products[0], rtol=1e-9)
+    assert not point.lower[~has_lower].any()
+    assert not point.upper[~has_upper].any()
 
 
 @pytest.mark.parametrize("gamma", [0.02, 0.2])

@@ -1,8 +1,8 @@
 """Block interior point: the second-order method, for problems on which SMO crawls.
 
 SMO takes ever more steps as C grows and the kernel gets smoother: a step sees a few entries of K,
-and a smooth kernel with wide bounds is an ill-conditioned valley. An interior point takes ten to
-twenty steps on any such problem, of m³/3 operations for m variables each. So
+and a smooth kernel with wide bounds is an ill-conditioned valley. An interior point takes eight
+to twenty steps on any such problem, of m³/3 operations for m variables each. So
 
     repeat
         W = the free variables and about as many that violate KKT; of a regressor both variables of

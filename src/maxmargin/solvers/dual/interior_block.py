@@ -16,8 +16,8 @@ An interior point has all products v_i (β_i − l_i), w_i (u_i − β_i) near o
 
 for a few r and s: one that goes for the optimum straight away (the predictor tells how small μ can
 be made now), one that aims at that μ with the predictor's own error put right (the corrector), and
-up to two that bring stray products back (Gondzio's). One factorisation serves them all
-(`newton_system`). Ten to twenty steps reach a relative gap of 1e-3, whatever C and K are: that is
+up to three that bring stray products back (Gondzio's). One factorisation serves them all
+(`newton_system`). Eight to fifteen steps reach a relative gap of 1e-3, whatever C and K are: it is
 what SMO has to be measured against.
 
 References: S. Mehrotra, On the implementation of a primal-dual interior point method, SIAM J.
