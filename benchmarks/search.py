@@ -40,7 +40,7 @@ from benchmarks.worker import forget_peak, peak
 from maxmargin import tune
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.selection.matrices import EXACT_ROWS
-from maxmargin.solvers.dual.block_smo import FEW
+from maxmargin.solvers.qp.block_smo import FEW
 
 TUNE, GRID, OWN = "maxmargin tune", "intelex GridSearchCV", "maxmargin GridSearchCV"
 OURS, THEIRS = "maxmargin leave_one_out", "scikit-learn LeaveOneOut"

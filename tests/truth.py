@@ -10,7 +10,7 @@ import naive
 from linear_problems import KINDS, LinearCase
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import Criterion, InteriorPoint, Solver
-from maxmargin.solvers.dual.active_set import polished
+from maxmargin.solvers.qp.active_set import polished
 from problems import CASES, AnyCase, FeatureCase, Squares
 
 

@@ -12,7 +12,7 @@ from maxmargin.gram.matrix import HELD_ROWS, Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import SOLVERS, Criterion
-from maxmargin.solvers.dual.state import NEGLIGIBLE, exact_gradient, gap_weights
+from maxmargin.solvers.qp.state import NEGLIGIBLE, exact_gradient, gap_weights
 from problems import ALL_EXACT, ALL_SIMPLE, CASES, SIMPLE, pairs, takes
 from truth import optimum, truth_of
 

@@ -40,7 +40,7 @@ from maxmargin.selection import (
     search,
     target,
 )
-from maxmargin.solvers.dual.all_pairs import PairTable
+from maxmargin.solvers.qp.all_pairs import PairTable
 
 KERNEL_MACHINES: dict[type, Kind] = {
     svm.SVC: SVC,

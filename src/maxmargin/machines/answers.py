@@ -17,8 +17,8 @@ from maxmargin.hardware.arrays import Floats, Numbers, Records
 from maxmargin.machines.multiclass import Made
 from maxmargin.machines.plan import Plan
 from maxmargin.problem import Ending, Solution, Status, Values
-from maxmargin.solvers.dual.all_pairs import DUAL, MOVEMENT, PRIMAL, VIOLATION, PairTable
 from maxmargin.solvers.progress import HISTORY
+from maxmargin.solvers.qp.all_pairs import DUAL, MOVEMENT, PRIMAL, VIOLATION, PairTable
 
 Decode = Callable[[Floats, Floats], tuple[Floats, float]]
 Mark = Callable[[Certificate], Certificate]

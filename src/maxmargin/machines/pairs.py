@@ -14,7 +14,7 @@ from maxmargin.machines.answers import STATUSES, PairAnswers
 from maxmargin.machines.fit import Fit, Model
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.tasks import Task
-from maxmargin.solvers.dual.all_pairs import VIOLATION, solve_all_pairs
+from maxmargin.solvers.qp.all_pairs import VIOLATION, solve_all_pairs
 
 
 def solve_together(

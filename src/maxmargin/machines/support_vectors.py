@@ -23,7 +23,7 @@ from maxmargin.machines.definiteness import evidence
 from maxmargin.machines.plan import Machine, Plan
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.solvers import SOLVERS, BlockSMO, Criterion, Solver, as_solver
-from maxmargin.solvers.dual.all_pairs import LONGEST
+from maxmargin.solvers.qp.all_pairs import LONGEST
 
 AT_ONCE = 1 << 21  # decision values, or entries of K, that are computed at a time: 16 to 48 MB
 AT_LEAST = 16  # rows that are: of a thousand classes, 200 MB, but fewer take twice as long for each

@@ -14,7 +14,7 @@ and the working set may double each round, so that few rounds are needed.
 
 The end is certified by a last round in float64, from the coefficients alone.
 
-Reference: as `solvers.dual.chunking`; V. Vapnik (1982).
+Reference: as `solvers.textbook.chunking`; V. Vapnik (1982).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from maxmargin.problem import Ending, Interrupted, Solution, Status
 from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem, PartitionedState
 from maxmargin.solvers.driver import STOPPED
-from maxmargin.solvers.dual.block_smo import BlockSMO
 from maxmargin.solvers.progress import Observer, Progress
+from maxmargin.solvers.qp.block_smo import BlockSMO
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 

@@ -23,7 +23,7 @@ from maxmargin.scale.partitions import Kept, Partitions
 from maxmargin.scale.round import Change, Own, Report, Share, advance, open_problem
 from maxmargin.scale.rows import RowSet, bytes_of
 from maxmargin.scale.survey import Survey
-from maxmargin.solvers.dual.state import nothing_of
+from maxmargin.solvers.qp.state import nothing_of
 from maxmargin.solvers.state import Found, State
 
 # Rows of changes, relative to the support vectors, after which f is computed from these again: a

@@ -24,7 +24,7 @@ from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.memory import large_array
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.dual.smo_block import smo_pairs
+from maxmargin.solvers.qp.smo_block import smo_pairs
 
 SMALLEST, LARGEST = 384, 2048  # variables in a block: 384 fit into a core's cache
 ROOM = 1.5  # times the free variables: so many are in a block

@@ -28,11 +28,11 @@ from maxmargin.problem import DualProblem, Ending, Solution, Status
 from maxmargin.selection.blocks import LARGEST, ROOM, SMALLEST, Workspace
 from maxmargin.selection.homotopy import BATCH, PIVOTS, end_of_path
 from maxmargin.solvers import BlockSMO, Solver
-from maxmargin.solvers.dual.block_interior_point import (
+from maxmargin.solvers.progress import HISTORY
+from maxmargin.solvers.qp.block_interior_point import (
     BlockInteriorPoint,
     possibly_free,
 )
-from maxmargin.solvers.progress import HISTORY
 
 BUDGET = 20  # steps of SMO for each free variable, before and after a path
 FEW = 100  # free variables that are reckoned with at least

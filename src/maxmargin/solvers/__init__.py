@@ -6,18 +6,6 @@ that is given by features.
 """
 
 from maxmargin.solvers.driver import CLOCK, STOPPED
-from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
-from maxmargin.solvers.dual.block_smo import BlockSMO
-from maxmargin.solvers.dual.chunking import Chunking
-from maxmargin.solvers.dual.coordinate_descent import CoordinateDescent
-from maxmargin.solvers.dual.decomposition import Decomposition
-from maxmargin.solvers.dual.interior_point import InteriorPoint
-from maxmargin.solvers.dual.maximal_violating_pair_smo import MaximalViolatingPairSMO
-from maxmargin.solvers.dual.platt_smo import PlattSMO
-from maxmargin.solvers.dual.random_pair_smo import RandomPairSMO
-from maxmargin.solvers.dual.second_order_smo import SecondOrderSMO
-from maxmargin.solvers.dual.simplified_smo import SimplifiedSMO
-from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.features.newton import FeatureNewton
 from maxmargin.solvers.linear.automatic import Automatic
 from maxmargin.solvers.linear.crammer_singer import CrammerSingerDescent
@@ -28,8 +16,20 @@ from maxmargin.solvers.linear.newton import Newton
 from maxmargin.solvers.linear.sgd import SGD
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.progress import Criterion, Observer, Progress
+from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.qp.block_smo import BlockSMO
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, as_solver
 from maxmargin.solvers.state import Moves, State, Step
+from maxmargin.solvers.textbook.chunking import Chunking
+from maxmargin.solvers.textbook.coordinate_descent import CoordinateDescent
+from maxmargin.solvers.textbook.decomposition import Decomposition
+from maxmargin.solvers.textbook.interior_point import InteriorPoint
+from maxmargin.solvers.textbook.maximal_violating_pair_smo import MaximalViolatingPairSMO
+from maxmargin.solvers.textbook.platt_smo import PlattSMO
+from maxmargin.solvers.textbook.random_pair_smo import RandomPairSMO
+from maxmargin.solvers.textbook.second_order_smo import SecondOrderSMO
+from maxmargin.solvers.textbook.simplified_smo import SimplifiedSMO
 
 SOLVERS: dict[str, type[Solver]] = {
     "block": BlockSMO,

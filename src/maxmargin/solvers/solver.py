@@ -21,8 +21,8 @@ from maxmargin.hardware.arrays import Floats
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
 from maxmargin.solvers.driver import Run
-from maxmargin.solvers.dual.state import DualState
 from maxmargin.solvers.progress import Criterion, Observer
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.state import Moves, State
 
 STRIDE = 100  # steps per outer iteration without sweeps: measuring P and D costs 1 % of them

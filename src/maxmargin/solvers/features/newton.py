@@ -21,10 +21,10 @@ from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.driver import CLOCK
-from maxmargin.solvers.dual.restriction import restricted
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 from maxmargin.solvers.features.state import FeatureState
 from maxmargin.solvers.progress import Criterion
+from maxmargin.solvers.qp.restriction import restricted
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 

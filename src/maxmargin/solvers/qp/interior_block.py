@@ -34,7 +34,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.dual.newton_system import NewtonSystem, product
+from maxmargin.solvers.qp.newton_system import NewtonSystem, product
 
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 NEARBY = 10.0  # times the gap of β, shared by all bounds: the μ of a start

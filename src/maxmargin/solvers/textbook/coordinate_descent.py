@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from maxmargin.solvers.dual.pair_step import best_single, step_single
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import best_single, step_single
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
 

@@ -29,8 +29,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Ending, Status
-from maxmargin.solvers.dual.pair_step import CURVATURE, pair_curvature, step_pair, violates
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import CURVATURE, pair_curvature, step_pair, violates
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 

@@ -26,7 +26,7 @@ from maxmargin.gram.on_demand import Maker, need
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
 from maxmargin.hardware.simd import UNIT, larger
-from maxmargin.solvers.dual import pair_step
+from maxmargin.solvers.qp import pair_step
 
 # Of K_ii K_jj: a determinant K_ii K_jj − K_ij² up to which φ(x_i) and φ(x_j) are parallel, for by
 # rounding it says nothing. In float64; float32 has half the digits.

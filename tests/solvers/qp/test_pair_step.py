@@ -9,8 +9,8 @@ import naive
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers.dual.pair_step import step_pair, step_single, violates
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import step_pair, step_single, violates
+from maxmargin.solvers.qp.state import DualState
 
 
 def state_of(problem, gram, beta=None):

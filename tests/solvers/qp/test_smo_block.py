@@ -8,8 +8,8 @@ from scipy.optimize import LinearConstraint, minimize
 
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.simd import UNIT
-from maxmargin.solvers.dual import smo_shrinking as shrinking
-from maxmargin.solvers.dual.smo_block import smo_block, two_step
+from maxmargin.solvers.qp import smo_shrinking as shrinking
+from maxmargin.solvers.qp.smo_block import smo_block, two_step
 
 TOL = 1e-6
 

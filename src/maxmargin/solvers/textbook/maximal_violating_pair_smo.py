@@ -23,8 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.solvers.dual.pair_step import step_pair, worst_up
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import step_pair, worst_up
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
 

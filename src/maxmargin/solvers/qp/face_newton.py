@@ -26,8 +26,8 @@ from scipy.linalg.lapack import dgesv
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.lapack import factorise
-from maxmargin.solvers.dual.copies import apart
-from maxmargin.solvers.dual.interior_block import DualBlock, InnerPoint, harmless
+from maxmargin.solvers.qp.copies import apart
+from maxmargin.solvers.qp.interior_block import DualBlock, InnerPoint, harmless
 
 FACES = 30  # most that are tried
 FEW = 0.1  # of the free variables: if more than that were wrong, F was a guess

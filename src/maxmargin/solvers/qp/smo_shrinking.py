@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.arrays import Floats, Numbers, Reals
-from maxmargin.solvers.dual.smo_block import smo_block
+from maxmargin.solvers.qp.smo_block import smo_block
 
 OFTEN = 2  # steps for each variable between two looks: a copy takes as long as one for each
 SHRUNK = 0.65  # of the variables left in play: fewer are worth a copy of their part of K

@@ -10,7 +10,7 @@ from maxmargin import SVC
 from maxmargin.kernels import RBF, Polynomial
 from maxmargin.problem import Status
 from maxmargin.solvers import BlockSMO
-from maxmargin.solvers.dual import all_pairs
+from maxmargin.solvers.qp import all_pairs
 
 PAIR_BY_PAIR = BlockSMO(smallest=BlockSMO.smallest + 1)  # the same solver, but not the default
 

@@ -33,8 +33,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Ending, Status
-from maxmargin.solvers.dual.pair_step import set_offset, step_pair
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import set_offset, step_pair
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.state import DualState
 
 
 def working_set(

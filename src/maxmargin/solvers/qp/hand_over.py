@@ -24,12 +24,12 @@ from math import prod
 
 import numpy as np
 
-from maxmargin.solvers.dual.block_interior_point import (
+from maxmargin.solvers.qp.block_interior_point import (
     ROUNDS,
     BlockInteriorPoint,
     possibly_free,
 )
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.state import DualState
 
 # In units of a multiplication and addition inside a Cholesky factorisation (docs/any-C.md):
 STEP = 15  # an SMO step, per variable of its block

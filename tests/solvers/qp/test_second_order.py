@@ -15,12 +15,12 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
-from maxmargin.solvers.dual import block_interior_point, face_newton, hand_over, newton_system
-from maxmargin.solvers.dual.block_interior_point import block_of, of_whole_rows
-from maxmargin.solvers.dual.face_newton import FaceSystem
-from maxmargin.solvers.dual.interior_block import DualBlock
-from maxmargin.solvers.dual.newton_system import NewtonSystem
-from maxmargin.solvers.dual.state import DualState, exact_gradient
+from maxmargin.solvers.qp import block_interior_point, face_newton, hand_over, newton_system
+from maxmargin.solvers.qp.block_interior_point import block_of, of_whole_rows
+from maxmargin.solvers.qp.face_newton import FaceSystem
+from maxmargin.solvers.qp.interior_block import DualBlock
+from maxmargin.solvers.qp.newton_system import NewtonSystem
+from maxmargin.solvers.qp.state import DualState, exact_gradient
 from problems import PROBLEMS
 from truth import Truth, optimum
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.dual.restriction import improve, worst_violators
-from maxmargin.solvers.dual.second_order_smo import SecondOrderSMO
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.restriction import improve, worst_violators
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.second_order_smo import SecondOrderSMO
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.state import DualState
 
 CURVATURE = 1e-12  # in place of a curvature ≤ 0 (duplicate rows, indefinite K): t ends at a bound
 

@@ -13,10 +13,10 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import BlockSMO
-from maxmargin.solvers.dual import block_smo
-from maxmargin.solvers.dual.block_smo import FREE
-from maxmargin.solvers.dual.state import DualState, exact_gradient
-from maxmargin.solvers.dual.working_set import working_set
+from maxmargin.solvers.qp import block_smo
+from maxmargin.solvers.qp.block_smo import FREE
+from maxmargin.solvers.qp.state import DualState, exact_gradient
+from maxmargin.solvers.qp.working_set import working_set
 
 
 def state_of(n, n_groups, seed):

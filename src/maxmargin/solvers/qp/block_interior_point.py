@@ -34,18 +34,18 @@ from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Status
 from maxmargin.solvers.driver import CLOCK
-from maxmargin.solvers.dual.face_newton import face_of, face_optimum
-from maxmargin.solvers.dual.interior_block import (
+from maxmargin.solvers.qp.face_newton import face_of, face_optimum
+from maxmargin.solvers.qp.interior_block import (
     DualBlock,
     InnerPoint,
     gap_of,
     harmless,
     interior_points,
 )
-from maxmargin.solvers.dual.newton_system import QUARTER, rank_of
-from maxmargin.solvers.dual.restriction import restricted
-from maxmargin.solvers.dual.state import DualState, exact_gradient
-from maxmargin.solvers.dual.working_set import working_set
+from maxmargin.solvers.qp.newton_system import QUARTER, rank_of
+from maxmargin.solvers.qp.restriction import restricted
+from maxmargin.solvers.qp.state import DualState, exact_gradient
+from maxmargin.solvers.qp.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
 

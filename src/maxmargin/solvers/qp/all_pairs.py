@@ -30,8 +30,8 @@ from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import SMALL, compiled, linked, small
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem.dual import SIDES, values_of
-from maxmargin.solvers.dual.active_set import MOST_FREE, active_set, bring_gradient
-from maxmargin.solvers.dual.smo_block import smo_pairs
+from maxmargin.solvers.qp.active_set import MOST_FREE, active_set, bring_gradient
+from maxmargin.solvers.qp.smo_block import smo_pairs
 
 LONGEST = 1024  # rows of a pair: with more, Python's part of a solve is small
 FEW = 32  # pairs that are not worth another thread

@@ -31,8 +31,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.hardware.arrays import Numbers
-from maxmargin.solvers.dual.pair_step import step_pair, violates
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import step_pair, violates
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 

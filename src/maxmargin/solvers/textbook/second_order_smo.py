@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maxmargin.solvers.dual.coordinate_descent import CoordinateDescent
-from maxmargin.solvers.dual.pair_step import best_partner, step_pair, worst_up
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.pair_step import best_partner, step_pair, worst_up
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.coordinate_descent import CoordinateDescent
 
 
 @dataclass(frozen=True)

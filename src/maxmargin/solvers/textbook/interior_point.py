@@ -30,7 +30,7 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem, Ending, Status
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 

@@ -8,9 +8,9 @@ from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.solvers import BlockInteriorPoint
-from maxmargin.solvers.dual import hand_over, newton_system
-from maxmargin.solvers.dual.newton_system import NewtonSystem
-from maxmargin.solvers.dual.state import DualState
+from maxmargin.solvers.qp import hand_over, newton_system
+from maxmargin.solvers.qp.newton_system import NewtonSystem
+from maxmargin.solvers.qp.state import DualState
 
 
 @pytest.mark.parametrize(("share", "tried"), [(0.5, True), (0.2, False)])

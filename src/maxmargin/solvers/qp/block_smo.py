@@ -36,14 +36,14 @@ from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.memory import large_array
 from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.dual.active_set import polished
-from maxmargin.solvers.dual.block_interior_point import BlockInteriorPoint
-from maxmargin.solvers.dual.copies import apart
-from maxmargin.solvers.dual.hand_over import Forecast
-from maxmargin.solvers.dual.smo_block import smo_block
-from maxmargin.solvers.dual.smo_shrinking import smo_shrinking
-from maxmargin.solvers.dual.state import DualState
-from maxmargin.solvers.dual.working_set import working_set
+from maxmargin.solvers.qp.active_set import polished
+from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint
+from maxmargin.solvers.qp.copies import apart
+from maxmargin.solvers.qp.hand_over import Forecast
+from maxmargin.solvers.qp.smo_block import smo_block
+from maxmargin.solvers.qp.smo_shrinking import smo_shrinking
+from maxmargin.solvers.qp.state import DualState
+from maxmargin.solvers.qp.working_set import working_set
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves, State
 

@@ -1,1 +1,0 @@
-"""Solvers of the one dual problem, given its Gram matrix."""

@@ -1,0 +1,1 @@
+"""The production solvers of the one dual problem, given its Gram matrix."""
