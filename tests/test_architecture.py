@@ -28,6 +28,7 @@ FLOORS = [
     {"machines"},
     {"watch"},
     {"selection"},
+    {"explanations"},
     {"io"},
     {"plots"},
     {"playground"},

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from maxmargin.explanations import explain
     from maxmargin.features import Nystroem, RandomFourierFeatures
     from maxmargin.hardware.memory import release_memory
     from maxmargin.io import ModelFileError, load, save
@@ -42,6 +43,7 @@ __all__ = [
     "Perceptron",
     "RandomFourierFeatures",
     "c_path",
+    "explain",
     "l1_min_c",
     "leave_one_out",
     "load",
@@ -53,7 +55,7 @@ __all__ = [
 ]
 
 # Where they are, from the ground up: a room imports those before it anyway.
-ROOMS = ("hardware.memory", "features", "machines", "watch", "selection", "io")
+ROOMS = ("hardware.memory", "features", "machines", "watch", "selection", "explanations", "io")
 
 
 def __getattr__(name: str) -> Any:

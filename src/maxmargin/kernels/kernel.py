@@ -148,6 +148,10 @@ class Constant(Kernel):
         return (Form(1, 0.0, 0.0, float(self.value)),)
 
     @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...]:
+        return ((float(self.value), 0.0, 0.0),)
+
+    @property
     def in_unit_interval(self) -> bool:
         return self.value <= 1
 
@@ -183,6 +187,11 @@ class Scaled(Kernel):
     def forms(self) -> tuple[Form, ...] | None:
         forms = self.kernel.forms
         return None if forms is None else tuple(form.times(self.factor) for form in forms)
+
+    @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...] | None:
+        terms = self.kernel.column_products
+        return None if terms is None else tuple((self.factor * c, s, a) for c, s, a in terms)
 
     @property
     def in_unit_interval(self) -> bool:
@@ -274,6 +283,11 @@ class Sum(Pair):
         return None if left is None or right is None else added(left + right)
 
     @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...] | None:
+        left, right = self.left.column_products, self.right.column_products
+        return None if left is None or right is None else left + right
+
+    @property
     def is_linear(self) -> bool:
         return self.left.is_linear and self.right.is_linear
 
@@ -309,6 +323,13 @@ class Product(Pair):
             return None
         sums = a.scale + b.scale, a.square + b.square, a.offset + b.offset
         return (Form(None, *sums, a.factor * b.factor),)
+
+    @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...] | None:
+        left, right = self.left.column_products, self.right.column_products
+        if left is None or right is None:
+            return None
+        return tuple((c * e, s + t, a + b) for c, s, a in left for e, t, b in right)
 
     @property
     def in_unit_interval(self) -> bool:

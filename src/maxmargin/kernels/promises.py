@@ -22,6 +22,14 @@ class Promises:
         return None
 
     @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...] | None:
+        """Terms (c, s, a) with k(x, z) = Σ c Π_j exp(−s (x_j − z_j)² − a |x_j − z_j|).
+
+        None if the kernel is no sum of products over columns.
+        """
+        return None
+
+    @property
     def in_unit_interval(self) -> bool:
         """Whether 0 ≤ k(x, z) ≤ 1 for all rows."""
         return False

@@ -129,6 +129,10 @@ class RBF(DotKernel):
         g = number(self.gamma) * math.log2(math.e)
         return (Form(None, 2 * g, -g),)
 
+    @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...]:
+        return ((1.0, number(self.gamma), 0.0),)
+
     def squared_distances(self, values: Reals) -> Reals:
         return -np.log(values) / number(self.gamma)
 
@@ -184,6 +188,10 @@ class Laplacian(Kernel):
 
     def diagonal(self, X: Data) -> Floats:
         return np.ones(X.shape[0])
+
+    @property
+    def column_products(self) -> tuple[tuple[float, float, float], ...]:
+        return ((1.0, 0.0, number(self.gamma)),)
 
     def frequencies(
         self, count: int, columns: int, random: Random, *, orthogonal: bool = False

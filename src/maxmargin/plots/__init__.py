@@ -6,6 +6,7 @@ A display is computed once, by ``from_estimator`` or its like, and drawn as ofte
 
 from maxmargin.plots.convergence import ConvergenceDisplay
 from maxmargin.plots.descent import DescentDisplay
+from maxmargin.plots.explanation import ExplanationDisplay
 from maxmargin.plots.kernel import KernelErrorDisplay, KernelMatrixDisplay
 from maxmargin.plots.losses import LossDisplay
 from maxmargin.plots.margin import MarginDisplay
@@ -22,6 +23,7 @@ __all__ = [
     "CPathDisplay",
     "ConvergenceDisplay",
     "DescentDisplay",
+    "ExplanationDisplay",
     "KernelErrorDisplay",
     "KernelMatrixDisplay",
     "LossDisplay",
