@@ -46,7 +46,7 @@ class ProductFunction:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class KernelExpansion:
     """f = products + coef·x + intercept.
 
     Attributes
@@ -74,7 +74,7 @@ class Decomposition:
         return total
 
 
-def decomposition_of(machine: Any) -> Decomposition:
+def expansion_of(machine: Any) -> KernelExpansion:
     """The parts of a fitted machine, or an error that says why it has no closed form."""
     if not hasattr(machine, "kernel_"):
         if not hasattr(machine, "coef_"):
@@ -83,7 +83,7 @@ def decomposition_of(machine: Any) -> Decomposition:
             machine, np.atleast_2d(dense(machine.coef_)), np.zeros(machine.n_features_in_)
         )
     kernel: Kernel = machine.kernel_
-    vectors, coef = _expansion(machine)
+    vectors, coef = _vectors_and_coefficients(machine)
     centre = vectors.mean(axis=0) if len(vectors) else np.zeros(machine.n_features_in_)
     if kernel.is_linear and kernel.forms is not None:
         return _linear(machine, kernel.forms[0].scale * coef @ vectors, centre)
@@ -94,13 +94,13 @@ def decomposition_of(machine: Any) -> Decomposition:
             "form: use 'rbf', 'laplacian' (or their products, sums and multiples), or 'linear'"
         )
     products = tuple(ProductFunction(c * coef, vectors, s, a) for c, s, a in terms)
-    return Decomposition(
+    return KernelExpansion(
         products, None, _intercept(machine, len(coef)), centre, _names(machine, len(coef))
     )
 
 
-def _linear(machine: Any, coef: Floats, centre: Floats) -> Decomposition:
-    return Decomposition(
+def _linear(machine: Any, coef: Floats, centre: Floats) -> KernelExpansion:
+    return KernelExpansion(
         (), coef, _intercept(machine, len(coef)), centre, _names(machine, len(coef))
     )
 
@@ -110,7 +110,7 @@ def _intercept(machine: Any, functions: int) -> Floats:
     return np.broadcast_to(given, (functions,))
 
 
-def _expansion(machine: Any) -> tuple[Floats, Floats]:
+def _vectors_and_coefficients(machine: Any) -> tuple[Floats, Floats]:
     """The vectors z_i and the coefficients of each function: f = Σ_i coef_i k(z_i, x) + b."""
     if hasattr(machine, "support_vectors_"):
         if machine.kernel_.precomputed:

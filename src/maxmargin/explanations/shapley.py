@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.explanations.functions import ProductFunction, decomposition_of
+from maxmargin.explanations.functions import ProductFunction, expansion_of
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import pool, thread_count
@@ -129,7 +129,7 @@ def explain(
     machine = getattr(machine, "best_estimator_", machine)
     check_is_fitted(machine)
     rows = _rows(machine, X, "X")
-    parts = decomposition_of(machine)
+    parts = expansion_of(machine)
     if background is None:
         others = parts.centre[None]
     else:
