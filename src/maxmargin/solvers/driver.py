@@ -45,7 +45,7 @@ class Algorithm(Protocol):
     def patience(self) -> float: ...
 
     def iterate(self, state: Any) -> Moves: ...
-    def finish(self, state: Any) -> None: ...
+    def polish(self, state: Any) -> None: ...
 
 
 class Run:
@@ -63,7 +63,7 @@ class Run:
         try:
             ending = self._climb()
             if ending.status is Status.CONVERGED:
-                self._finish()
+                self._polish()
         except SeenEnough:
             ending = STOPPED
         except KeyboardInterrupt:  # in the middle of a step: `conclude` makes β feasible
@@ -141,10 +141,10 @@ class Run:
                     return Ending(Status.STAGNATED, "steps no longer close the gap")
                 moves, began = solver.iterate(state), state.steps
 
-    def _finish(self) -> None:
-        """The solver's `finish`, reported as one more outer iteration if it moved β."""
+    def _polish(self) -> None:
+        """The solver's `polish`, reported as one more outer iteration if it moved β."""
         self.state.movement = 0.0
-        self.solver.finish(self.state)
+        self.solver.polish(self.state)
         if self.state.movement:
             self.history.append(self._measured())
             if self.observe is not None:

@@ -160,7 +160,7 @@ class Solver(ABC):
         """The limit of `max_iter=-1`."""
         return float(max(10**7, 100 * problem.size))
 
-    def finish(self, state: Any) -> None:
+    def polish(self, state: Any) -> None:
         """Improve a converged state further."""
 
     def advice(self, ending: Ending, milder: str = "lower C") -> str:

@@ -15,7 +15,7 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem, Status
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO, Criterion, SecondOrderSMO
-from maxmargin.solvers.qp import block_interior_point, face_newton, hand_over, newton_system
+from maxmargin.solvers.qp import block_interior_point, face_newton, newton_system
 from maxmargin.solvers.qp.block_interior_point import block_of, of_whole_rows
 from maxmargin.solvers.qp.face_newton import FaceSystem
 from maxmargin.solvers.qp.interior_block import DualBlock
@@ -89,37 +89,6 @@ def test_smo_is_not_left_in_its_first_blocks():
     assert set(words) == {""}
 
 
-def test_smo_is_not_left_while_every_block_settles_as_many(monkeypatch):
-    """With C this small all rows are at a bound in the end, a thousand more after each block."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_000, 40))
-    y = np.sign(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=len(X)))
-    problem, gram = c_svc(y, 0.01), Gram(RBF(1 / 40), X)
-
-    def methods():
-        words = []
-        BlockSMO().solve(problem, gram, observe=lambda now: words.append(now.method))
-        return {*words}
-
-    assert methods() == {""}
-    monkeypatch.setattr(hand_over.Forecast, "count", lambda self, moving: np.inf)
-    assert methods() == {"", "second order"}
-
-
-@pytest.mark.parametrize(("unfinished", "gap"), [(2, 0.9), (1, 0.9), (2, 0.1)])
-def test_smo_is_left_where_it_does_not_solve_its_blocks(unfinished, gap):
-    """However many support vectors each of them brings in (noisy: 111 s, 30 if left early)."""
-    problem, gram = hard()
-    state = DualState(problem, gram, None)
-    state.measured, state.unfinished = (
-        state.values()._replace(primal=1.0, dual=1.0 - gap),
-        unfinished,
-    )
-    forecast = hand_over.Forecast(state, 1e-3)
-    forecast.done, forecast.far = [0.0, 1.0, 2.0], [9.0, 8.0, 7.0]
-    assert forecast.prefers(BlockInteriorPoint(), state) == (unfinished == 2 and gap == 0.9)
-
-
 def test_a_block_of_a_regressor_has_both_variables_of_its_rows():
     """And all of them, if it has nearly all rows: its matrix is no larger for that."""
     rng = np.random.default_rng(0)
@@ -150,37 +119,6 @@ def test_a_part_is_not_much_of_its_block(monkeypatch):
     y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=300)
     SVR(solver=BlockInteriorPoint(), C=1e6, epsilon=0.01, gamma=0.25).fit(X, y)
     assert max(shares, default=0.0) <= block_interior_point.PART
-
-
-@pytest.mark.parametrize("violate", [False, True])
-def test_free_variables_have_not_settled_while_many_at_a_bound_violate(violate):
-    """None changed in the last block, and SMO has much left: only violators speak against."""
-    problem, gram = hard(n=300, C=1e4)
-    state = DualState(problem, gram, BlockInteriorPoint(tol=TOL).solve(problem, gram).beta)
-    free = problem.free(state.beta)
-    if violate:  # a gradient as if all at a bound should move
-        state.gradient[~free] += np.where(state.beta[~free] >= problem.upper[~free], 5.0, -5.0)
-    forecast = hand_over.Forecast(state, TOL)
-    forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
-    forecast.free = free
-    assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state) is not violate
-
-
-def test_the_other_variable_of_a_free_row_does_not_unsettle_it():
-    """It violates KKT as soon as the free one is off by more than 2ε, and is no other row."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    problem = epsilon_svr(np.sin(X[:, 0]) + rng.normal(size=300), np.full(300, 10.0), 0.1)
-    gram = Gram(RBF(1.0), X)
-    state = DualState(problem, gram, BlockInteriorPoint(tol=TOL).solve(problem, gram).beta)
-    free = problem.free(state.beta)
-    off = np.zeros(300)
-    off[problem.rows[free]] = np.resize([-0.3, 0.3], np.count_nonzero(free))
-    state.gradient += off[problem.rows]
-    forecast = hand_over.Forecast(state, TOL)
-    forecast.done, forecast.far = [0.0, 1e12, 2e12, 3e12], [np.inf, 9.0, 8.9, 8.8]
-    forecast.free = free
-    assert forecast.trusts_face(BlockInteriorPoint(tol=TOL), state)
 
 
 def test_a_gradient_is_not_recomputed_where_it_is_exact():
@@ -329,7 +267,9 @@ def test_a_finer_factor_is_made_where_the_first_is_not_exact_enough(monkeypatch)
 def test_an_interior_point_begins_inside_with_one_product_for_all_bounds(name, seed):
     whole, gram = PROBLEMS[name].problem, PROBLEMS[name].matrix()
     beta, W = start_of(whole, seed), np.flatnonzero(whole.lower < whole.upper)
-    block, _ = block_of(whole, gram, W, beta, exact_gradient(whole, gram, beta))
+    state = DualState(whole, gram, beta)
+    state.refresh()
+    block, _ = block_of(state, W)
     p, point = block.problem, block.start(beta[W])
     has_lower, has_upper = np.isfinite(p.lower), np.isfinite(p.upper)
     below, above = (point.beta - p.lower)[has_lower], (p.upper - point.beta)[has_upper]
@@ -396,9 +336,9 @@ def test_blocks_give_way_to_all_variables_once_they_were_as_much_work(monkeypatc
     X, y = make_moons(1200, noise=0.4, random_state=0)
     sizes, block_of = [], block_interior_point.block_of
 
-    def counted(p, gram, W, *point):
+    def counted(state, W):
         sizes.append(len(W))
-        return block_of(p, gram, W, *point)
+        return block_of(state, W)
 
     monkeypatch.setattr(block_interior_point, "block_of", counted)
     monkeypatch.setattr(BlockInteriorPoint, "work_of_blocks", lambda self, state: 0.0)

@@ -89,7 +89,7 @@ class CrammerSingerDescent(LinearSolver):
         state.aim = self.tol
         return state
 
-    def finish(self, state: Any) -> None:
+    def polish(self, state: Any) -> None:
         """Solve for the free entries of a small problem, if that makes it better."""
         if state.rows.stored > SMALL:
             return

@@ -64,7 +64,7 @@ class LinearSolver(Solver):
         if len(problem.y) != gram.n:
             raise ValueError(f"the problem has {len(problem.y)} targets but the data {gram.n} rows")
 
-    def finish(self, state: LinearState) -> None:
+    def polish(self, state: LinearState) -> None:
         """Solve for the free variables of a small problem, if that lowers its KKT violation."""
         if state.rows.stored > SMALL:
             return

@@ -45,6 +45,7 @@ from maxmargin.solvers.qp.interior_block import (
 from maxmargin.solvers.qp.newton_system import QUARTER, rank_of
 from maxmargin.solvers.qp.restriction import restricted
 from maxmargin.solvers.qp.state import DualState, exact_gradient
+from maxmargin.solvers.qp.work import EXACT, factorisation, passes
 from maxmargin.solvers.qp.working_set import working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
@@ -56,13 +57,14 @@ PART = 0.5  # of a block's rows: a part that has more costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
-SYSTEMS = 20  # that an interior point solves, about
+SYSTEMS = 12  # that an interior point solves for a block, about
+PASSES, FACES = 12, 20  # over the matrix of a block, for each system; and to try a face
 ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
 MORE = 1.5  # times the rank of a quarter of the rows: that of all (covtype: 1.25 to 1.6)
 WORST = 1e-3  # of the worst violation: who violates more joins a part
 PARTS = 10  # most that are solved from one interior point
 ITERATIONS = 150  # most on one block: 10 to 20, but 50 to 120 of low rank, which are cheap
-EXACT = 0.4  # of tol: how exactly a block is solved
+SOLVED = 0.4  # of tol: how exactly a block is solved
 ROUNDING = 1e-17  # of the terms that are summed: what a dual may be off by
 NEARLY = 0.8  # of all rows: two blocks of so many are as much work as one of all
 BYTES = 28  # for each entry of a block: K, the factor of an interior point, that of a face, and a
@@ -99,15 +101,18 @@ class BlockInteriorPoint(Solver):
     def iterate(self, state: DualState) -> Moves:
         p, rng = state.problem, np.random.default_rng(0)
         state.conclude()
-        state.dtype = np.float64
         whole, done = self.work_of_all(state), 0.0
         smooth = whole <= self.work_of_blocks(state)
         while True:
+            state.dtype = np.float64
+            if not state.exact:
+                state.refresh()
             most = p.size if smooth else self.size(state)
             W, outside = of_whole_rows(state, *working_set(state, most, FREE, rng))
             W = W[p.lower[W] < p.upper[W]]
-            block, rest = block_of(p, state.gram, W, state.beta, state.gradient)
-            before, exact, began = state.beta[W], EXACT * self.tol, state.steps
+            block, rest = block_of(state, W)
+            before, exact, began = state.beta[W], SOLVED * self.tol, state.steps
+            state.method = "second order"
             highest = highest_objective(block, before)
             for aim in (max(exact, LOOSE * outside), exact):
                 work = optimum(block, before.copy(), aim, rest)
@@ -132,18 +137,34 @@ class BlockInteriorPoint(Solver):
         state.refresh()
         W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
         W = W[state.problem.lower[W] < state.problem.upper[W]]
-        block, rest = block_of(state.problem, state.gram, W, state.beta, state.gradient)
+        block, rest = block_of(state, W)
         beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
         face = beta.copy(), block.problem.free(beta)
         with one_blas_thread():
-            found, least = face_optimum(block, face, EXACT * self.tol, scale)
-        if least > EXACT * self.tol or block.objective(found) > highest_objective(block, beta):
+            found, least = face_optimum(block, face, SOLVED * self.tol, scale)
+        if least > SOLVED * self.tol or block.objective(found) > highest_objective(block, beta):
             return False
         better = state.beta.copy()
         better[W] = found
         state.settle(better, exact_gradient(state.problem, state.gram, better), "face")
         state.exact = True
         return not np.array_equal(found, beta)
+
+    def price_of_face(self, state: DualState) -> float:
+        """The work of `tries_face`, at least: an exact gradient, the entries, one factorisation."""
+        n, free = state.gram.n, int(np.count_nonzero(state.problem.free(state.beta)))
+        rows = min(self.size(state), n)
+        entries = 2 * n * np.count_nonzero(state.beta) + rows**2 / 2
+        return EXACT * state.entry * entries + 2 * factorisation(free) + passes(rows, FACES)
+
+    def price(self, state: DualState) -> float:
+        """The work of the next block: its entries, the systems of an interior point, the update."""
+        n, rows = state.gram.n, min(self.size(state), state.gram.n)
+        entries = rows**2 / 2 + n * rows
+        if not state.exact:
+            entries += n * np.count_nonzero(state.beta)
+        system = factorisation(rows) + passes(rows, PASSES)
+        return EXACT * state.entry * entries + SYSTEMS * system
 
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
@@ -290,7 +311,7 @@ def part_of(block: DualBlock, V: Numbers, beta: Floats) -> DualBlock:
     rows, row_of = np.unique(block.rows[V], return_inverse=True)
     linear, sums = block.gradient(others)[V], p.sums - block.members() @ others
     part = restricted(p, V, linear, sums, None if p.rows is None else row_of)
-    return DualBlock(part, block.K[np.ix_(rows, rows)], block.threads)
+    return DualBlock(part, block.K[np.ix_(rows, rows)], block.threads, block.spend)
 
 
 def coarseness(p: DualProblem, scale: float) -> float:
@@ -301,10 +322,9 @@ def coarseness(p: DualProblem, scale: float) -> float:
     return COARSE * NEAR * scale / (p.size * float((p.upper - p.lower).max()) ** 2)
 
 
-def block_of(
-    p: DualProblem, gram: Gram, W: Numbers, beta: Floats, gradient: Floats
-) -> tuple[DualBlock, float]:
+def block_of(state: DualState, W: Numbers) -> tuple[DualBlock, float]:
     """The problem over β_W, the others fixed; and what these add to the dual."""
+    p, gram, beta, gradient = state.problem, state.gram, state.beta, state.gradient
     rows, row_of = np.unique(p.row_of(W), return_inverse=True)
     K = gram.square(rows)
     fixed = np.ones(p.size, bool)
@@ -313,7 +333,7 @@ def block_of(
     linear = gradient[W] - (K @ np.bincount(row_of, beta[W], len(K)))[row_of]
     part = restricted(p, W, linear, sums, None if p.rows is None else row_of)
     rest = part.objective(beta[W], gradient[W]) - p.objective(beta, gradient)
-    return DualBlock(part, K, gram.threads), rest
+    return DualBlock(part, K, gram.threads, state.spend), rest
 
 
 def possibly_free(p: DualProblem, beta: Floats, gradient: Floats, margin: float) -> Numbers:

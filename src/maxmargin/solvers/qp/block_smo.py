@@ -22,7 +22,7 @@ G + b of a free variable is near 0, and float32 resolves violations far below th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isqrt
 from typing import Any
@@ -39,10 +39,11 @@ from maxmargin.problem import DualProblem
 from maxmargin.solvers.qp.active_set import polished
 from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.qp.copies import apart
-from maxmargin.solvers.qp.hand_over import Forecast
 from maxmargin.solvers.qp.smo_block import smo_block
 from maxmargin.solvers.qp.smo_shrinking import smo_shrinking
 from maxmargin.solvers.qp.state import DualState
+from maxmargin.solvers.qp.switch import take_turns
+from maxmargin.solvers.qp.work import STEP
 from maxmargin.solvers.qp.working_set import working_set
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves, State
@@ -66,6 +67,8 @@ class BlockSMO(Solver):
         Limits of the working set; in between it follows the number of free variables.
     whole : int
         Variables up to which all are one working set, where entries are cheap.
+    finish : BlockInteriorPoint or None
+        Takes turns with SMO (`switch`); None is SMO alone.
 
     Examples
     --------
@@ -79,24 +82,15 @@ class BlockSMO(Solver):
     smallest: int = 1024
     largest: int = 6144
     whole: int = 3072
+    finish: BlockInteriorPoint | None = field(default_factory=BlockInteriorPoint)
 
     def iterate(self, state: DualState) -> Moves:
-        forecast, finish = Forecast(state, self.tol), BlockInteriorPoint(self.tol)
         small = self._is_small(state.problem, state.gram)
-        smo = (self._whole if small else self._blocks)(state)
-        for pause in smo:
-            yield pause
-            forecast.note(state)
-            if forecast.trusts_face(finish, state):
-                while finish.tries_face(state):
-                    yield
-            if forecast.prefers(finish, state):
-                state.method = "second order"
-                smo.close()  # and with it the memory of its block goes
-                yield from finish.iterate(state)
-                state.method = ""
-                return (yield from self._blocks(state))
-        return None
+        smo = self._whole if small else self._blocks
+        if self.finish is None:
+            return (yield from smo(state))
+        finish = replace(self.finish, tol=self.tol)
+        return (yield from take_turns(state, smo, finish))
 
     def begin(self, problem: DualProblem, matrix: Gram, start: Floats | None) -> State[Any, Any]:
         """Of a small problem K is held, from which G of a start is read, too."""
@@ -109,7 +103,7 @@ class BlockSMO(Solver):
         most = self.whole if gram.is_cheap else self.smallest
         return problem.size <= most and gram.has_room_for(problem.size)
 
-    def finish(self, state: DualState) -> None:
+    def polish(self, state: DualState) -> None:
         """Solve for the free variables of a small problem: exact to the last digits.
 
         At C = 10¹² a dual that rises by its last digit can have a wider gap.
@@ -137,7 +131,7 @@ class BlockSMO(Solver):
             bounds = p.lower, p.upper, p.group, p.n_groups
             most = int(min(50 * p.size, state.most_steps - state.steps))
             steps = smo_shrinking(rows, diagonal, gradient, beta, *bounds, 0.4 * state.aim, most)
-            state.work += steps * p.size
+            state.spend(STEP * rows.K.itemsize / 4 * steps * p.size)
             beta = apart(p, beta)
             if not np.array_equal(beta, state.beta):
                 state.begin_at(beta, steps=steps)
@@ -210,7 +204,7 @@ class BlockSMO(Solver):
         cheap = min(len(W) ** 2 // p.size, most)
         if steps < cheap:
             steps += solve(0.4 * state.aim, cheap - steps)
-        state.work += steps * len(W)
+        state.spend(STEP * K.itemsize / 4 * steps * len(W))
         state.unfinished = state.unfinished + 1 if steps == most else 0
         return beta, steps
 

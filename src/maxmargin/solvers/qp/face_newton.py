@@ -28,6 +28,7 @@ from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.lapack import factorise
 from maxmargin.solvers.qp.copies import apart
 from maxmargin.solvers.qp.interior_block import DualBlock, InnerPoint, harmless
+from maxmargin.solvers.qp.work import factorisation, passes
 
 FACES = 30  # most that are tried
 FEW = 0.1  # of the free variables: if more than that were wrong, F was a guess
@@ -126,13 +127,19 @@ class FaceSystem:
     def factorise(self, free: Mask) -> None:
         """L of F, and the columns of Y that belong to b."""
         self.base, self.F = free.copy(), np.flatnonzero(free)
-        self.L, self.jitter = cholesky(lambda: self.matrix(self.F, self.F), self.block.threads)
+        self.L, self.jitter = cholesky(self._made, self.block.threads)
         self.known = np.zeros(len(free), bool)
         self.place = np.zeros(len(free), int)
         self.Y = self.forward(self.A[:, self.F].T)
 
+    def _made(self) -> Floats:
+        """The matrix over F, about to be factorised."""
+        self.block.spend(factorisation(len(self.F)) + passes(len(self.F), 8))
+        return self.matrix(self.F, self.F)
+
     def forward(self, U: Floats) -> Floats:
         """L⁻¹U."""
+        self.block.spend(passes(len(self.F), U.shape[1] / 4))
         solved: Floats = dtrsm(1.0, self.L, U, lower=1) if U.size else np.zeros(U.shape)
         return solved
 

@@ -27,7 +27,7 @@ linear programming, Comput. Optim. Appl. 6 (1996), 137–156.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +35,7 @@ import numpy as np
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.qp.newton_system import NewtonSystem, product
+from maxmargin.solvers.qp.work import passes
 
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 NEARBY = 10.0  # times the gap of β, shared by all bounds: the μ of a start
@@ -72,11 +73,15 @@ class InnerPoint:
 
 @dataclass(frozen=True)
 class DualBlock:
-    """A problem over some variables, the matrix K of their rows, and threads to factorise it."""
+    """A problem over some variables, and the matrix K of their rows.
+
+    `threads` factorise it; `spend` is called with the work that is done on it.
+    """
 
     problem: DualProblem
     K: Floats
     threads: int = 1
+    spend: Callable[[float], None] = lambda work: None
 
     @property
     def rows(self) -> Numbers:
@@ -89,6 +94,7 @@ class DualBlock:
 
     def gradient(self, beta: Floats) -> Floats:
         """EKEᵀβ + p."""
+        self.spend(passes(len(self.K)))
         values = product(
             self.K, np.bincount(self.rows, beta, len(self.K)).astype(float, copy=False)
         )
@@ -185,7 +191,7 @@ def interior_points(
 
     As long as no D is near `coarse`, steps may be made with a K whose diagonal is off by that.
     """
-    system = NewtonSystem(block.K, block.rows, block.members(), coarse, block.threads)
+    system = NewtonSystem(block.K, block.rows, block.members(), coarse, block.threads, block.spend)
     now = replace(start, gradient=block.gradient(start.beta))
     first = 0.0
     while True:

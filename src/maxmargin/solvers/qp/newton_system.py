@@ -20,12 +20,15 @@ Acta Numerica 31 (2022), 347–414.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.blas import dgemv, dsymv, dsyrk, dtrsv, strsv
 from scipy.linalg.lapack import dpstrf
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.lapack import factorise
+from maxmargin.solvers.qp.work import PASS, factorisation, passes
 
 LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
 QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of all may be low;
@@ -52,19 +55,36 @@ class NewtonSystem:
     A : a row for each group
     coarse : how far off K's diagonal may be beside W⁻¹ of this size or more
     threads : that factorise
+    spend : called with the work that is done
     """
 
     def __init__(
-        self, K: Floats, rows: Numbers, A: Floats, coarse: float, threads: int = 1
+        self,
+        K: Floats,
+        rows: Numbers,
+        A: Floats,
+        coarse: float,
+        threads: int = 1,
+        spend: Callable[[float], None] = lambda work: None,
     ) -> None:
+        self.spend = spend
         self.K, self.rows, self.A, self.coarse, self.threads = K, rows, A, coarse, threads
         self.shared = not np.array_equal(rows, np.arange(len(K)))
         self.diagonal = np.diagonal(K).copy()
         self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
-        self.whole = low_rank_factor(K, coarse)
+        self.whole = self._low_rank(coarse)
         self.L: Floats | None = None
         self.single, self.steps = len(K) >= MANY, 0
         self.space: Entries = np.empty(0)
+
+    def _low_rank(self, coarse: float) -> tuple[Floats, Floats] | None:
+        """L and its pivots, if its rank is low; counted as the columns that were tried."""
+        factor = low_rank_factor(self.K, coarse)
+        n = len(self.K)
+        if coarse and n >= FEW:
+            rank = n / 8 if factor is None else factor[0].shape[1]
+            self.spend(n * rank**2 / 2 + passes(n))
+        return factor
 
     def factorise(self, D: Floats) -> None:
         """The factor, and the Schur complement of the sums."""
@@ -77,6 +97,7 @@ class NewtonSystem:
         if self.L is not None:
             scaled = np.sqrt(self.weight)[:, None] * self.L
             square = dsyrk(1.0, scaled, trans=1, lower=1)
+            self.spend(scaled.size * len(square) / 2 + factorisation(len(square)))
             np.einsum("ii->i", square)[:] += 1.0
             factorise(square, self.threads)
             self.factor = square
@@ -96,7 +117,7 @@ class NewtonSystem:
         smallest = 1 / float(self.weight.max())
         if self.whole is not None and smallest <= self.coarse:
             self.coarse = FINER * smallest
-            self.whole = low_rank_factor(self.K, self.coarse)
+            self.whole = self._low_rank(self.coarse)
         if self.whole is None:
             return None
         L, pivots = self.whole
@@ -117,6 +138,7 @@ class NewtonSystem:
             A[part, later] = self.K[part, later] * (self.scale[part, None] * self.scale[later])
         np.einsum("ii->i", A)[:] = 1 + SHIFT
         self.factor = A.T
+        self.spend(factorisation(len(A)) / 2 + passes(len(A)))
         return factorise(self.factor, self.threads)
 
     def _factorise_in_double(self) -> None:
@@ -125,6 +147,7 @@ class NewtonSystem:
             for start in range(0, len(A), CHUNK):  # only the half that is factorised
                 A[start : start + CHUNK, start:] = self.K[start : start + CHUNK, start:]
             np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight + jitter
+            self.spend(factorisation(len(A)) + passes(len(A)))
             done = factorise(A.T, self.threads)
             jitter *= 10
         self.factor = A.T
@@ -137,8 +160,10 @@ class NewtonSystem:
                 return self.scale * found
             self.single = False
             self._factorise_in_double()
+        self.spend(passes(len(self.factor)))
         if self.L is None:
             return solve_vector(self.factor, q)
+        self.spend(PASS * 2 * self.L.size)
         t = solve_vector(self.factor, dgemv(1.0, self.L, self.weight * q, trans=1))
         solved: Floats = self.weight * (q - dgemv(1.0, self.L, t))
         return solved
@@ -149,6 +174,7 @@ class NewtonSystem:
         z = p = solve_in_single(self.factor, r)
         product_before = float(r @ z)
         for step in range(STEPS):
+            self.spend(passes(len(self.K), 2))
             v = self.scale * p
             Ap = self.scale * product(self.K, v) + added * v
             length = product_before / float(p @ Ap)

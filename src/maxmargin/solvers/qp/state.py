@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats, Numbers, RealType
 from maxmargin.problem import DualProblem, Values
+from maxmargin.solvers.qp.work import COLUMN, ENTRY
 from maxmargin.solvers.state import Found, LimitReached, State, Step
 
 # Gradient entries recomputed in float64 to estimate the error of float32 sums: 256 cost a hundredth
@@ -29,7 +32,8 @@ class DualState(State[DualProblem, Gram]):
     offsets : b of each group, as solvers in the style of Platt update it
     updated : whether G was updated with moves since it was computed from β alone
     sharpened : whether float32 entries stalled once
-    work : Σ of the size of its block over all SMO steps
+    work : what the solve has cost beside kernel entries, in the units of `work`
+    entry : the work of a kernel entry in float32
     unfinished : blocks in a row that SMO left when their steps were used up
     aim : the violation that steps are to reach: tol, or less where the gap needs less
 
@@ -47,8 +51,10 @@ class DualState(State[DualProblem, Gram]):
     def __init__(self, problem: DualProblem, gram: Gram, start: Floats | None) -> None:
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
-        self.updated, self.sharpened, self.work, self.aim = False, False, 0.0, np.inf
-        self.unfinished = 0
+        self.updated, self.sharpened, self.aim = False, False, np.inf
+        self.unfinished, self.work = 0, 0.0
+        columns = 0 if gram.kernel.precomputed else prod(gram.X.shape[1:])
+        self.entry = ENTRY + COLUMN * columns
         if start is not None and np.count_nonzero(self.beta):
             self._compute_gradient()
         elif np.count_nonzero(self.beta):  # the sums ask for it: nothing is to be computed twice
@@ -57,6 +63,10 @@ class DualState(State[DualProblem, Gram]):
         # Where p = 0 the objective is ½‖w‖² alone, which may vanish: it is compared with what it
         # were if all φ(x_i) had one direction.
         self._norms = None if problem.linear.any() else np.sqrt(np.abs(self.diagonal))
+
+    def spend(self, work: float) -> None:
+        """Add to the work of the solve."""
+        self.work += work
 
     @property
     def gram(self) -> Gram:
