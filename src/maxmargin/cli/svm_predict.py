@@ -18,6 +18,7 @@ from maxmargin.cli.svm_train import (
     RAW,
     LibsvmUsage,
     correlation,
+    given,
     number,
     problem,
     usage,
@@ -41,8 +42,7 @@ def svm_predict(ctx: typer.Context) -> None:
         raise usage(wrong, USAGE) from wrong
     try:
         head = Path(name).read_bytes().partition(b"\nSV\n")[0]
-        header = head.decode(errors="replace").splitlines()
-        precomputed = "kernel_type precomputed" in header
+        precomputed = b"kernel_type precomputed" in head.splitlines()
         X, y = problem(test, precomputed=precomputed)
         machine = _opened(name, X, precomputed)
     except (OSError, ModelFileError) as error:
@@ -53,10 +53,14 @@ def svm_predict(ctx: typer.Context) -> None:
     if probable and not supported:
         typer.echo("Model does not support probability estimates", err=True)
         raise typer.Exit(1)
-    predicted = machine.predict(X)
+    shares = machine.predict_proba(X) if probable and not is_regressor(machine) else None
+    if shares is not None and is_classifier(machine):
+        predicted = machine.classes_[machine._scheme().likeliest(shares)]
+    else:
+        predicted = machine.predict(X)
     with Path(output).open("w") as file:
-        if probable and not is_regressor(machine):
-            _write_shares(file, predicted, *_shares(machine, X, header))
+        if shares is not None:
+            _write_shares(file, predicted, *_in_order(machine, shares))
         else:
             file.writelines(f"{value:.17g}\n" for value in predicted)
     if quiet:
@@ -75,7 +79,7 @@ def svm_predict(ctx: typer.Context) -> None:
 
 
 def _options(arguments: Sequence[str]) -> tuple[bool, bool, tuple[str, str, str]]:
-    rest, probable, quiet = list(arguments), False, False
+    rest, probable, quiet = given(arguments), False, False
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
         if option == "-q":
@@ -105,14 +109,12 @@ def _widened(X: Data, columns: int) -> Data:
     return np.pad(X, ((0, 0), (0, columns - X.shape[1])))
 
 
-def _shares(machine: Any, X: Data, header: list[str]) -> tuple[str, Floats]:
+def _in_order(machine: Any, shares: Floats) -> tuple[str, Floats]:
     """The first line, and probabilities in its order: of the classes, that of the model file."""
-    shares = machine.predict_proba(X)
     if not is_classifier(machine):
         return "label normal outlier", shares[:, ::-1]
-    (labels,) = (line.split()[1:] for line in header if line.split()[0] == "label")
-    places = np.searchsorted(machine.classes_, [int(label) for label in labels])
-    return " ".join(["labels", *labels]), shares[:, places]
+    order = machine.label_order_
+    return " ".join(["labels", *map(str, machine.classes_[order])]), shares[:, order]
 
 
 def _write_shares(file: TextIO, predicted: Floats, first: str, shares: Floats) -> None:

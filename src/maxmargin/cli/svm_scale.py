@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import typer
 
 from maxmargin.cli.application import app
-from maxmargin.cli.svm_train import RAW, LibsvmUsage, number, problem, usage
+from maxmargin.cli.svm_train import RAW, LibsvmUsage, given, number, problem, usage
 from maxmargin.hardware.arrays import Floats
 
 BLOCK = 1000  # rows made dense at a time
@@ -76,7 +76,7 @@ Limits = tuple[float, float]
 def _options(
     arguments: Sequence[str],
 ) -> tuple[Limits, Limits | None, dict[str, str], str]:
-    rest, numbers, files = list(arguments), {"-l": -1.0, "-u": 1.0}, {}
+    rest, numbers, files = given(arguments), {"-l": -1.0, "-u": 1.0}, {}
     y_limits: Limits | None = None
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)

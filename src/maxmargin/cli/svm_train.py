@@ -1,6 +1,7 @@
 """`maxmargin svm-train`: LIBSVM's program, with its options, output and files.
 
-The answers are those of LIBSVM up to its tolerance; `tol` is kept here in every case. One thing
+The answers are those of LIBSVM up to its tolerance: the stopping rule is LIBSVM's, the largest KKT
+violation of a pair, and labels have the order in which the file first names them. One thing
 differs: folds are drawn by another generator.
 """
 
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from maxmargin import machines
 from maxmargin.cli.application import app
-from maxmargin.hardware.arrays import Data, Floats, Labels
+from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.io import save_libsvm
 from maxmargin.io.libsvm_text import read_libsvm
 from maxmargin.io.sources import DataFileError, open_source
@@ -27,7 +28,8 @@ from maxmargin.machines.probability import MARKS, density_marks
 
 TYPES = ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR")
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-RAW = {"allow_extra_args": True, "ignore_unknown_options": True}
+# `--help` is left to the program, whose usage is the help.
+RAW = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 DENSE = 0.3  # share of entries above which dense rows are faster
 
 USAGE = """\
@@ -64,6 +66,10 @@ class LibsvmUsage(Exception):
     """Wrong options of one of LIBSVM's programs: a message and its usage."""
 
 
+class HelpWanted(LibsvmUsage):
+    """`--help` was asked for, which is no mistake."""
+
+
 @dataclass
 class TrainOptions:
     """What the options of svm-train say."""
@@ -79,7 +85,7 @@ class TrainOptions:
     @classmethod
     def of(cls, arguments: Sequence[str]) -> TrainOptions:
         """As LIBSVM reads them: options with a value each, then files."""
-        found, rest = cls(), list(arguments)
+        found, rest = cls(), given(arguments)
         while rest and rest[0].startswith("-"):
             option = rest.pop(0)
             if option == "-q":
@@ -109,9 +115,10 @@ class TrainOptions:
         if not (0 <= self.kind < len(TYPES) and 0 <= self.kernel < len(KERNELS)):
             raise LibsvmUsage("unknown svm type" if letter == "s" else "unknown kernel type")
 
-    def machine(self) -> BaseEstimator:
-        """The machine of ours that they mean."""
+    def machine(self, y: Labels) -> BaseEstimator:
+        """The machine of ours that the options mean for these targets."""
         name, value = TYPES[self.kind], self.values.get
+        weights = {label: weight for label, weight in self.weights.items() if label in y}
         options: dict[str, Any] = {
             "kernel": KERNELS[self.kernel],
             "degree": int(value("d", 3)),
@@ -119,9 +126,10 @@ class TrainOptions:
             "coef0": value("r", 0.0),
             "tol": value("e", 1e-3),
             "cache_size": value("m", 100.0),
+            "criterion": "kkt",
         }
         every: dict[str, dict[str, Any]] = {
-            "SVC": {"C": value("c", 1.0), "class_weight": self.weights or None},
+            "SVC": {"C": value("c", 1.0), "class_weight": weights or None},
             "NuSVC": {"nu": value("n", 0.5)},
             "OneClassSVM": {"nu": value("n", 0.5)},
             "SVR": {"C": value("c", 1.0), "epsilon": value("p", 0.1)},
@@ -132,6 +140,13 @@ class TrainOptions:
             own |= {"probability": bool(value("b", 0)), "random_state": 0}
         machine: BaseEstimator = getattr(machines, name)(**options, **own)
         return machine
+
+
+def given(arguments: Sequence[str]) -> list[str]:
+    """The arguments of one of LIBSVM's programs, unless they ask for help."""
+    if "--help" in arguments:
+        raise HelpWanted
+    return list(arguments)
 
 
 def number(option: str, value: str) -> float:
@@ -150,11 +165,17 @@ def svm_train(ctx: typer.Context) -> None:
     except LibsvmUsage as wrong:
         raise usage(wrong, USAGE) from wrong
     X, y = problem(settings.files[0], precomputed=settings.kernel == 4)
-    machine = settings.machine()
+    if settings.kind <= 1:
+        y = y.astype(np.int64)  # LIBSVM's labels are whole numbers: it cuts a fraction off
+        for label in [each for each in settings.weights if each not in y]:
+            typer.echo(f"WARNING: class label {label} specified in weight is not found", err=True)
+    machine = settings.machine(y)
     if settings.folds:
         cross_validate(machine, X, y, settings.folds)
         return
     machine.fit(X, y)
+    if settings.kind <= 1:
+        machine.label_order_ = file_order(y)
     if settings.values.get("b"):
         add_probabilities(machine, X, y)
     if not settings.quiet:
@@ -166,12 +187,27 @@ def svm_train(ctx: typer.Context) -> None:
     save_libsvm(machine, settings.files[1] if len(settings.files) == 2 else name)
 
 
+def file_order(y: Numbers) -> Numbers:
+    """The places of the labels among the sorted ones, in the order that LIBSVM gives them.
+
+    It is the order of their first rows; but +1 comes before −1 if there are no others.
+
+    >>> file_order(np.array([3, 3, 1, 2])), file_order(np.array([-1, 1, 1]))
+    (array([2, 0, 1]), array([1, 0]))
+    """
+    labels, first = np.unique(y, return_index=True)
+    if labels.tolist() == [-1, 1]:
+        return np.array([1, 0])
+    order: Numbers = first.argsort()
+    return order
+
+
 def usage(wrong: Exception, text: str) -> typer.Exit:
     """Say what is wrong, and how to do it."""
     if str(wrong):
         typer.echo(str(wrong), err=True)
     typer.echo(text)
-    return typer.Exit(1)
+    return typer.Exit(0 if isinstance(wrong, HelpWanted) else 1)
 
 
 def problem(name: str, *, precomputed: bool) -> tuple[Data, Labels]:
@@ -243,9 +279,9 @@ def training_log(machine: Any, y: Floats) -> Iterator[str]:
     counts = [int(np.sum(y == each)) for each in classes]
     pairs = [*combinations(range(len(classes)), 2)] or [(0, 0)]
     scales = getattr(machine, "_rho_", np.ones(len(pairs)))  # of NuSVC, whose β was divided by ρ
-    for pair, proof, scale, offset in zip(
-        pairs, machine.certificates_, scales, machine.intercept_, strict=True
-    ):
+    for number, sign in _pairs_in_order(machine, pairs):
+        pair, proof, scale = pairs[number], machine.certificates_[number], scales[number]
+        offset = sign * machine.intercept_[number]
         beta, bounds = _coefficients(machine, pair)
         yield "*"
         yield f"optimization finished, #iter = {proof.n_iter}"
@@ -259,6 +295,15 @@ def training_log(machine: Any, y: Floats) -> Iterator[str]:
         yield f"nSV = {np.count_nonzero(beta)}, nBSV = {at_bound}"
     if is_classifier(machine):
         yield f"Total nSV = {len(machine.support_)}"
+
+
+def _pairs_in_order(machine: Any, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, float]]:
+    """The number of each problem in LIBSVM's order; −1 where ours is positive for the other."""
+    if len(pairs) == 1:
+        yield 0, -1.0 if list(getattr(machine, "label_order_", ())) == [0, 1] else 1.0
+        return
+    for a, b in combinations(machine.label_order_.tolist(), 2):
+        yield pairs.index((min(a, b), max(a, b))), 1.0 if a < b else -1.0
 
 
 def _coefficients(machine: Any, pair: tuple[int, int]) -> tuple[Floats, Floats]:

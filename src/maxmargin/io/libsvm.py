@@ -15,9 +15,10 @@
     0.5 2:1                               precomputed matrix
     -1.5 1:1
 
-A decision value of the pair (a, b) is positive for a, the earlier one in `label`. Ours have the
-classes in increasing order, and for two classes the second is the positive one; so a file of two
-classes lists the second first.
+A decision value of the pair (a, b) is positive for a, the earlier one in `label`; ties in votes go
+to the earliest. Our machines have the classes in increasing order, and for two classes the second
+is the positive one. A machine that came from a file keeps the file's order as `label_order_`; other
+machines are written in increasing order, two classes with the second first.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from io import BytesIO
 from itertools import combinations, pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -95,18 +96,17 @@ def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
 
 
 def _write(model: Model, header: dict[str, str], file: TextIO) -> None:
-    classes = getattr(model, "classes_", None)
-    coef, order = model._dense_dual_coef(), np.arange(len(model.support_))
+    coef, order = model._dense_dual_coef(), cast(Numbers, np.arange(len(model.support_)))
     header |= {"nr_class": "2", "total_sv": str(len(order)), "rho": words(-model.intercept_)}
-    if classes is not None:
-        labels, counts = whole_labels(model), model.n_support_
-        if len(classes) == 2:
-            labels, counts = labels[::-1], counts[::-1]
-            order = np.roll(order, counts[0])  # those of the second class come first
-        header |= {"nr_class": str(len(classes)), "label": " ".join(map(str, labels))}
+    if hasattr(model, "classes_"):
+        labels, places = np.array(whole_labels(model)), label_order(model)
+        order, coef, pairs, sign = rearranged(places.argsort(), model.n_support_, coef)
+        header |= {"nr_class": str(len(labels)), "rho": words(-sign * model.intercept_[pairs])}
+        header["label"] = " ".join(map(str, labels[places]))
         if model.probability:
-            header |= {"probA": words(model.probA_), "probB": words(model.probB_)}
-        header["nr_sv"] = " ".join(map(str, counts))
+            header["probA"] = words(model.probA_[pairs])
+            header["probB"] = words(sign * model.probB_[pairs])
+        header["nr_sv"] = " ".join(map(str, model.n_support_[places]))
     if hasattr(model, "error_scale_"):
         header["probA"] = f"{model.error_scale_:.17g}"
     if hasattr(model, "density_marks_"):
@@ -114,14 +114,25 @@ def _write(model: Model, header: dict[str, str], file: TextIO) -> None:
     file.writelines(f"{name} {value}\n" for name, value in header.items())
     file.write("SV\n")
     rows = None if model.kernel_.precomputed else sp.csr_array(model.support_vectors_)
-    for i in order:
+    for line, i in zip(coef.T, order, strict=True):
         if rows is None:
             row = f"0:{model.support_[i] + 1}"
         else:
             place = slice(rows.indptr[i], rows.indptr[i + 1])
             stored = zip((rows.indices[place] + 1).tolist(), rows.data[place].tolist(), strict=True)
             row = " ".join(f"{column}:{value:.17g}" for column, value in stored)
-        file.write(f"{words(coef[:, i])} {row} \n")
+        file.write(f"{words(line)} {row} \n")
+
+
+def label_order(model: Model) -> Numbers:
+    """The places of the classes in the order of the file: its own if the model came from one.
+
+    By default they increase; but of two classes the second, our positive one, comes first.
+    """
+    count = len(model.classes_)
+    usual = np.arange(count) if count > 2 else np.array([1, 0])
+    order: Numbers = getattr(model, "label_order_", usual)
+    return order
 
 
 def words(values: Floats) -> str:
@@ -156,8 +167,9 @@ def load_libsvm(
 
     Returns
     -------
-    SVC, NuSVC, SVR, NuSVR or OneClassSVM, without a certificate. `C` is the largest coefficient:
-    that of the training unless every support vector was free.
+    SVC, NuSVC, SVR, NuSVR or OneClassSVM, without a certificate. It answers as LIBSVM does, ties
+    and probabilities included. `C` is the largest coefficient: that of the training unless every
+    support vector was free.
 
     Raises
     ------
@@ -211,8 +223,9 @@ def _model(
             raise ModelFileError("label and nr_sv do not list nr_class classes, total_sv vectors")
         if "probA" in header:
             slopes, shifts = finite(header, "probA", len(rho)), finite(header, "probB", len(rho))
-        order, coef, pairs, sign = increasing(labels, groups, coef)
+        order, coef, pairs, sign = rearranged(labels, groups, coef)
         rows, rho = rows[order], rho[pairs]
+        file_order = labels.argsort().argsort()
         labels, groups = np.sort(labels), groups[labels.argsort()]
         if len(slopes):
             slopes, shifts = slopes[pairs], sign * shifts[pairs]  # P(a) of a flipped f is 1 − P(b)
@@ -236,6 +249,8 @@ def _model(
         kernel, n_train, columns, support, vectors, coef, offsets, groups, labels, slopes, shifts
     )
     model = assembled(kind, parameters, parts)
+    if classify:
+        model.label_order_ = file_order
     if kind in (SVR, NuSVR) and "probA" in header:
         model.error_scale_ = float(finite(header, "probA", 1)[0])
     if kind is OneClassSVM and "prob_density_marks" in header:
@@ -278,17 +293,20 @@ def support_vectors(
     return coef, rows
 
 
-def increasing(
+def rearranged(
     labels: Labels, groups: Numbers, coef: Floats
 ) -> tuple[Numbers, Floats, Numbers, Floats]:
-    """Support vectors, coefficients and pairs in the order that our classes have.
+    """Support vectors, coefficients and pairs with the classes in the order of `labels`.
+
+    It leads from a file's order to that of our classes; and from ours to a file's, if `labels` are
+    the places of our classes in the file. Of two classes ours has f positive for the second.
 
     Returns
     -------
-    order : of the support vectors
-    coef : in that order, in our layout
-    pairs : which of the file's pairs each of ours is
-    sign : −1 where that pair is positive for the other class
+    order : the old places of the support vectors
+    coef : in that order, in the same layout
+    pairs : which of the old pairs each new one is
+    sign : −1 where the old pair is positive for the other class
     """
     parts = [slice(a, b) for a, b in pairwise([0, *np.cumsum(groups).tolist()])]
     ranks = labels.argsort()
@@ -298,7 +316,7 @@ def increasing(
     for a, b in combinations(range(len(labels)), 2):
         i, j = int(ranks[a]), int(ranks[b])
         flip = 1.0 if i < j else -1.0
-        if len(labels) == 2:  # ours is positive for the second
+        if len(labels) == 2:
             flip = -flip
         new[b - 1, parts[i]] = flip * coef[j - 1 if i < j else j, parts[i]]
         new[a, parts[j]] = flip * coef[i if i < j else i - 1, parts[j]]

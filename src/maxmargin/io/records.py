@@ -149,6 +149,10 @@ def classifier(machine: Model, archive: Archive) -> None:
     if machine.multiclass == "ovr" and count > 2:
         lines = problems = count
     dual(machine, archive, lines, problems, count)
+    if archive.has(machine, "label_order_"):
+        archive.array(machine, "label_order_", ("classes",), INT64, below=count)
+        if lines != count - 1 or len(np.unique(machine.label_order_)) != count:
+            raise ModelFileError("label_order does not have each class of a one-versus-one once")
     sigmoids(machine, archive, problems if machine.probability else 0)
 
 

@@ -15,6 +15,7 @@ from maxmargin.conventions import StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
+from maxmargin.machines.libsvm_votes import LibsvmVotes
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, class_of, scheme_of
 from maxmargin.machines.partitioned import fit_partitions
 from maxmargin.machines.plan import Plan, Problems
@@ -158,6 +159,8 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         return self._calibration.shifts
 
     def _scheme(self) -> ClassScheme:
+        if hasattr(self, "label_order_"):
+            return LibsvmVotes(self.classes_, self.label_order_)
         return scheme_of(self.multiclass, self.classes_)
 
     @by_block
@@ -179,12 +182,15 @@ class KernelClassifier(ClassifierMixin, DualMachine):
 
     @by_block
     def predict(self, X: Data) -> Labels:
-        """The class of each row of X: by votes, ties in votes by the summed decision values."""
+        """The class of each row of X: by votes, ties in votes by the summed decision values.
+
+        A machine of a LIBSVM file breaks ties as LIBSVM does: the class that is first in the file.
+        """
         if not hasattr(self, "_form_"):
             check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 and not hasattr(self, "label_order_"):
             return self.classes_.take(self._form_.positive(self, X))
         return class_of(self.classes_, self._decisions(X, of=self._scheme().confidence))
 
@@ -203,7 +209,8 @@ class KernelClassifier(ClassifierMixin, DualMachine):
     def predict_proba(self, X: Data) -> Floats:
         """Probability of each class, calibrated on held-out decisions.
 
-        The largest is always that of the class `predict` returns.
+        The largest is always that of the class `predict` returns; except in a machine of a LIBSVM
+        file, whose probabilities are LIBSVM's.
         """
         decisions = self._decisions(X)
         if not len(self._calibration.slopes):

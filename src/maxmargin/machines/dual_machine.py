@@ -42,6 +42,7 @@ NOT_OF_EVERY_FIT = (
     "_bounds_",
     "density_marks_",
     "error_scale_",
+    "label_order_",
 )
 ROUNDING = 1e-12  # of a bound: a coefficient this close is at it
 ROUGH = 0.01  # relative gap on features before `refine`: K̂ ≠ K makes more exactness useless

@@ -5,7 +5,7 @@ and B fitted on decisions of rows held out by cross-validation (Platt 1999, with
 targets). One-versus-one couples the pairs into p with r_ab ≈ p_a / (p_a + p_b) (Wu, Lin and
 Weng, JMLR 5, 2004); one-versus-rest normalises. In the end p is moved, as little as possible,
 until its largest entry is that of the predicted class, so that probabilities and predictions
-never contradict each other.
+never contradict each other. A machine of a LIBSVM file has LIBSVM's probabilities instead.
 
 The one-class machine has no labels to fit A and B on: its decision values on the training rows are
 cut into bins of equally many rows, and the probability of a new value is the number of its bin
@@ -24,6 +24,7 @@ from sklearn.base import clone
 
 from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
 from maxmargin.machines.fit import Fit
+from maxmargin.machines.libsvm_votes import LibsvmVotes
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.validation import known_labels
 
@@ -105,7 +106,10 @@ class Calibration:
 
     def probabilities(self, decisions: Floats, scheme: OneVersusOne | OneVersusRest) -> Floats:
         """(rows, classes), each row summing to one."""
-        return joined(self.slopes * decisions + self.shifts, decisions, scheme)
+        z = self.slopes * decisions + self.shifts
+        if isinstance(scheme, LibsvmVotes):
+            return scheme.probabilities(z)
+        return joined(z, decisions, scheme)
 
 
 def joined(z: Floats, decisions: Floats, scheme: OneVersusOne | OneVersusRest) -> Floats:
