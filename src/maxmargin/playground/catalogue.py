@@ -53,7 +53,7 @@ class MachineChoice:
     learns: str  # "classes", "curve" (the height from x), or "region"
     parameters: tuple[str, ...]
     switches: tuple[str, ...] = ()
-    dual: bool = True  # whether the theatre can show its solvers
+    no_steps: str = ""  # why the theatre has no solver for it
     about: str = ""
 
 
@@ -89,14 +89,24 @@ MACHINES: dict[str, MachineChoice] = {
     "nu-svc": MachineChoice("ν-SVC", "classes", ("nu",), ("multiclass",), about="ν in place of C"),
     "one-class": MachineChoice("One-class", "region", ("nu",), about="where the points are dense"),
     "kernel-perceptron": MachineChoice(
-        "Kernel perceptron", "classes", (), dual=False, about="learns from its mistakes"
+        "Kernel perceptron",
+        "classes",
+        (),
+        no_steps="The perceptron has no dual problem: it minimises nothing, it only corrects its "
+        "mistakes. Choose SVC to watch a solver.",
+        about="learns from its mistakes",
     ),
     "svr": MachineChoice(
         "SVR", "curve", ("C", "epsilon"), ("offset", "fourier"), about="the ε-tube"
     ),
     "nu-svr": MachineChoice("ν-SVR", "curve", ("C", "nu"), about="finds ε by itself"),
     "kernel-regression": MachineChoice(
-        "Kernel regression", "curve", ("ridge",), dual=False, about="squared loss"
+        "Kernel regression",
+        "curve",
+        ("ridge",),
+        no_steps="The dual of kernel regression is a linear system, (K + λI)β = t: it is solved "
+        "exactly, in one step. Choose SVR to watch a solver.",
+        about="squared loss",
     ),
 }
 

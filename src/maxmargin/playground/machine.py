@@ -152,9 +152,8 @@ def dual_problem(points: Points, settings: Settings) -> tuple[DualProblem, Gram]
     (array([-5.,  0.]), array([0., 5.]))
     """
     check(points, settings)
-    if not MACHINES[settings.machine].dual:
-        name = MACHINES[settings.machine].label
-        raise Refused(f"{name} is no dual problem: choose SVC, SVR, a ν machine or one-class")
+    if why := MACHINES[settings.machine].no_steps:
+        raise Refused(why)
     (X, y), s = table(points, settings), settings
     signs, ones = np.where(y == y.max(), 1.0, -1.0), np.ones(len(y))
     formulations: dict[str, Callable[[], DualProblem]] = {

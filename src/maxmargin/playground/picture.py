@@ -14,7 +14,9 @@ from time import perf_counter
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
+from maxmargin.certificate import Certificate, IndefiniteCertificate
+from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.machines.kernel_regressor import KernelRegressor
 from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
 from maxmargin.playground.machine import (
     Estimator,
@@ -24,7 +26,7 @@ from maxmargin.playground.machine import (
     recipe,
     table,
 )
-from maxmargin.playground.message import Message, finite
+from maxmargin.playground.message import JSON, Message, finite
 from maxmargin.playground.schema import FitRequest, LeaveOut, Points, Refused, Settings
 from maxmargin.plots.fitted import dense
 from maxmargin.plots.regions import ambiguous, scheme_of
@@ -60,7 +62,7 @@ def fit(
     X, y = table(points, settings)
     caught: list[warnings.WarningMessage] = []
     try:
-        if not MACHINES[settings.machine].dual:
+        if MACHINES[settings.machine].no_steps:
             machine.fit(X, y)
         else:
             machine.set_params(solver=StoppableBlockSMO(stop=stop), max_time=SECONDS, tol=TOL)
@@ -82,9 +84,10 @@ def answer(request: FitRequest, stop: Event) -> Message:
     return {
         "field": field(machine, request.settings, request.grid),
         "at": at_points(machine, request.points, request.settings),
-        "certificate": certificate(machine),
+        "certificate": certificate(machine, request.points, request.settings),
         "support": len(np.unique(machine.support_)),
         "score": score(machine, request.points, request.settings),
+        "tube": tube(machine),
         "notes": notes,
         "milliseconds": 1e3 * (perf_counter() - begin),
     }
@@ -164,51 +167,85 @@ def tube(machine: Estimator) -> float | None:
 
 
 def at_points(machine: Estimator, points: Points, settings: Settings) -> Message:
-    """α, f(x), y·f(x), slack and kind of every point; `upper` is what α may at most be.
-
-    Kinds are "margin" (free), "inside" (a margin error), "wrong" (on the wrong side) and "" for a
-    point that the machine does not need; "support" for a support vector of several machines.
-    """
+    """α, f(x), y·f(x), slack and kind of every point; `upper` is what α may at most be."""
     X, y = table(points, settings)
     alpha = np.zeros(len(y))
     np.add.at(alpha, machine.support_, np.abs(dense(machine.dual_coef_)).sum(axis=0))
     f = decision(machine, X, settings)
-    needed, told = alpha > 0, dict[str, Floats]()
+    upper = _upper(machine, alpha) if f.ndim == 1 else None
     if f.ndim > 1:
         right = machine.predict(X) == y
-        kinds = {"support": right, "wrong": ~right}
-    elif learns(settings) == "curve":
-        residual, width = y - f, tube(machine)
-        beyond = np.abs(residual) - (width or 0.0)
-        needed, on = needed & (width is not None), np.abs(beyond) <= ON_MARGIN
-        kinds = {"margin": on, "inside": ~on}
-        told = {"f": f, "residual": residual, "slack": np.maximum(beyond, 0.0)}
+        kinds = np.select([alpha == 0, right], ["", "support"], "wrong").tolist()
+        return {"alpha": alpha.tolist(), "upper": upper, "kind": kinds}
+    target = y if learns(settings) == "curve" else np.where(y == y.max(), 1.0, -1.0)
+    return {"upper": upper, **cases(settings, alpha, f, target, tube(machine))}
+
+
+def cases(
+    settings: Settings, alpha: Floats, f: Floats, y: Floats, width: float | None
+) -> dict[str, JSON]:
+    """What each point is to a machine with these α and decision values f, optimal or not.
+
+    The kind of a point with α > 0 says where it lies: "margin" (y·f(x) = 1, or on the edge of the
+    tube or region), "inside" (0 < y·f(x) < 1), "wrong" (y·f(x) ≤ 0, outside the tube, outside the
+    region), "outside" (beyond its margin or inside the tube, which no optimum has). Others are "".
+
+    Examples
+    --------
+    >>> alpha, f, y = np.array([0.0, 0.5, 0.5]), np.array([2.0, -0.5, -0.1]), np.array([1, -1, 1])
+    >>> cases(Settings(), alpha, f, y, None)["kind"]
+    ['', 'inside', 'wrong']
+    """
+    told: dict[str, Floats] = {"alpha": alpha, "f": f}
+    if learns(settings) == "curve":
+        beyond = np.abs(y - f) - (width or 0.0)
+        on, kinds = np.abs(beyond) <= ON_MARGIN, {"wrong": beyond > 0}
+        told |= {"residual": y - f, "slack": np.maximum(beyond, 0.0)}
     elif learns(settings) == "region":
-        on = np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12)
-        kinds = {"margin": on, "wrong": ~on}
-        told = {"f": f, "slack": np.maximum(-f, 0.0)}
+        on, kinds = np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12), {"wrong": f < 0}
+        told |= {"slack": np.maximum(-f, 0.0)}
     else:
-        margins = np.where(y == machine.classes_[1], f, -f)
-        on = np.abs(margins - 1) <= ON_MARGIN
-        kinds = {"margin": on, "inside": ~on & (margins > 0), "wrong": ~on}
-        told = {"f": f, "margin": margins, "slack": np.maximum(1.0 - margins, 0.0)}
-    return {
-        "alpha": alpha.tolist(),
-        "upper": _upper(machine, alpha) if f.ndim == 1 else None,
-        "kind": _named(needed, kinds),
-        **{name: values.tolist() for name, values in told.items()},
-    }
+        margin = y * f
+        on, kinds = np.abs(margin - 1) <= ON_MARGIN, {"wrong": margin <= 0, "inside": margin < 1}
+        told |= {"margin": margin, "slack": np.maximum(1.0 - margin, 0.0)}
+    unmarked = (alpha == 0) | (learns(settings) == "curve" and width is None)
+    rules = {"": unmarked, "margin": on, **kinds}
+    kind = np.select(list(rules.values()), list(rules), "outside")
+    return {"kind": kind.tolist(), **{name: each.tolist() for name, each in told.items()}}
 
 
-def certificate(machine: Estimator) -> Message | None:
-    """The proof, if it is a machine that has one."""
+def certificate(machine: Estimator, points: Points, settings: Settings) -> Message | None:
+    """The proof: the library's, that of a ridge regression, or None for the perceptron."""
+    if isinstance(machine, KernelRegressor):
+        return ridge_certificate(machine, *table(points, settings))
     proof = getattr(machine, "certificate_", None)
-    if proof is None:
-        return None
+    return None if proof is None else proof_message(proof)
+
+
+def proof_message(proof: Certificate) -> Message:
+    """A certificate for the page: without the gap, where it bounds nothing."""
     fields = asdict(proof) | {"status": proof.status.value}
+    if isinstance(proof, IndefiniteCertificate):
+        fields |= {"gap": None, "relative_gap": None}
     return {
         key: finite(value) if isinstance(value, float) else value for key, value in fields.items()
     }
+
+
+def ridge_certificate(machine: KernelRegressor, X: Floats, t: Floats) -> Message:
+    """Primal and dual value of kernel regression at its β.
+
+    With a = λβ the primal ½Σ(t_i − f(x_i))² + ½λβᵀKβ is at least aᵀt − ½aᵀa − ½aᵀKa/λ, its dual;
+    both are equal where t − f = a, which is the linear system (K + λI)β = t.
+    """
+    f, a = machine.predict(X), machine.ridge * np.ravel(machine.dual_coef_)
+    norm = 0.5 * float(a @ f)  # ½λβᵀKβ
+    primal = 0.5 * float(np.sum((t - f) ** 2)) + norm
+    dual = float(a @ t - 0.5 * a @ a) - norm
+    violation = float(np.abs(t - f - a).max())
+    gap = max(primal - dual, 0.0)
+    status = "solved exactly: (K + λI)β = t"
+    return {"primal": primal, "dual": dual, "gap": gap, "kkt_violation": violation, "status": status}
 
 
 def score(machine: Estimator, points: Points, settings: Settings) -> Message | None:
@@ -231,12 +268,6 @@ def _upper(machine: Estimator, alpha: Floats) -> float | None:
     if C is None:
         return float(alpha.max()) or None
     return float(C) if np.isfinite(C) else None
-
-
-def _named(needed: Mask, kinds: dict[str, Mask]) -> list[str]:
-    """The first kind that holds, for every point that is needed."""
-    names = np.select([needed & where for where in kinds.values()], list(kinds), default="")
-    return list(map(str, names))
 
 
 def _sentence(text: str) -> str:

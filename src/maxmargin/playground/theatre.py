@@ -1,9 +1,12 @@
 """The solver theatre: solvers that take as many steps as the page asks for, and then wait.
 
 Each solver runs in a thread of its own and is an ordinary `solve`, which its observer holds between
-two requests. So nothing is computed that nobody looks at, the numbers are those that `trace` would
-write down, and a solve that is no longer wanted ends at its next step. A frame is made when it is
-asked for: a slow page gets fewer of them, never a queue.
+two requests. So nothing is computed that nobody looks at, and a solve that is no longer wanted ends
+at its next step. A frame is made when it is asked for: a slow page gets fewer of them, never a
+queue.
+
+There is one b on the screen. While a solver steps it is the solver's own: boundary, marks, primal,
+gap and accuracy are all computed from α and that b. At the end it is the b of the certificate.
 """
 
 from __future__ import annotations
@@ -13,24 +16,24 @@ from threading import Condition, Thread
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import Certificate, IndefiniteCertificate
 from maxmargin.gram import Gram
+from maxmargin.hardware.arrays import Floats
+from maxmargin.machines.definiteness import evidence
 from maxmargin.playground.catalogue import MACHINES, MOST_STEPS, SOLVERS
-from maxmargin.playground.machine import dual_problem, kernel, learns
+from maxmargin.playground.listing import Listing
+from maxmargin.playground.machine import dual_problem, learns, table
 from maxmargin.playground.message import Message, finite
-from maxmargin.playground.picture import encode, grid_rows
+from maxmargin.playground.picture import cases, encode, grid_rows, proof_message
 from maxmargin.playground.schema import Points, Refused, Settings, Start
-from maxmargin.playground.sentences import Before, box, sentence
-from maxmargin.problem import Solution
+from maxmargin.playground.sentences import Before, box, refusal, sentence
+from maxmargin.problem import Solution, Values
 from maxmargin.solvers import Progress
-from maxmargin.watch import line
 
 GRID = 48  # points a side of the field of a frame
 MOST_LINES = 40  # of the curves, per frame
 PATIENCE = 5.0  # seconds that a frame may take
 RACE_TOL = 1e-7  # in a race the gap decides, not the solver's own rule
-
-CURVES = ("steps", "objective", "gap", "violation", "movement", "accuracy", "kernel_evaluations")
 
 
 class Theatre:
@@ -52,7 +55,9 @@ class Theatre:
 
     def opening(self) -> Message:
         """How it stands before the first step."""
-        return {"lanes": [lane.wait() for lane in self.lanes], "subject": self.view.subject()}
+        lanes = [lane.wait() for lane in self.lanes]
+        listing = self.lanes[0].listing.as_json()
+        return {"lanes": lanes, "subject": self.view.subject(), "listing": listing}
 
     def advance(self, steps: int) -> Message:
         """So many steps more of each, all at the same time."""
@@ -67,7 +72,7 @@ class Theatre:
 
 
 class View:
-    """The problem, and what turns its β into a picture."""
+    """The problem, and what turns its β and b into a picture."""
 
     def __init__(self, points: Points, settings: Settings) -> None:
         self.points, self.settings = points, settings
@@ -75,12 +80,15 @@ class View:
             self.problem, gram = dual_problem(points, settings)
         except ValueError as error:
             raise Refused(str(error)) from error
-        self.rows = gram.X
-        self.grid_kernel = kernel(settings)(grid_rows(settings, GRID), self.rows)
+        self.kernel, self.rows = gram.kernel, gram.X
+        self.grid_kernel = self.kernel(grid_rows(settings, GRID), self.rows)
+        self.no_bound = evidence(self.kernel, self.rows, [], [], lambda: False)
+        _, y = table(points, settings)
+        self.target = y if learns(settings) == "curve" else np.where(y == y.max(), 1.0, -1.0)
 
     def gram(self) -> Gram:
         """A fresh one for each solver, so that each pays for its own kernel values."""
-        return Gram(kernel(self.settings), self.rows)
+        return Gram(self.kernel, self.rows)
 
     def subject(self) -> str:
         """What is solved, where that is not plain."""
@@ -89,32 +97,39 @@ class View:
             return f"class {'ABCDEFGH'[classes[-1]]} against the rest"
         return MACHINES[self.settings.machine].label
 
-    def picture(self, now: Progress) -> Message:
-        """The field, and every point's α and kind, as β makes them."""
-        problem, state = self.problem, now.state
-        coef, alpha = problem.on_rows(state.beta), problem.on_rows(np.abs(state.beta))
-        b = float(now.offsets.mean()) if problem.n_groups else 0.0
-        unit, tube = 1.0, None
+    def decision(self, gradient: Floats, offsets: Floats) -> tuple[Floats, float, float | None]:
+        """f at the points, the unit of the ν classifier that it is divided by, and the tube."""
+        problem, curve = self.problem, learns(self.settings) == "curve"
+        unit, tube = 1.0, self.settings.epsilon if curve else None
         if problem.n_groups == 2:
-            half = float(now.offsets[1] - now.offsets[0]) / 2
-            if learns(self.settings) == "curve":
-                tube = -half
-            else:
-                unit = half if half > 0 else 1.0
-        elif learns(self.settings) == "curve":
-            tube = self.settings.epsilon
-        inside = problem.on_rows(problem.free(state.beta).astype(float)) > 0
+            half = float(offsets[1] - offsets[0]) / 2
+            unit, tube = (1.0, max(-half, 0.0)) if curve else (half if half > 0 else 1.0, None)
+        b = float(offsets.mean()) if problem.n_groups else 0.0
+        return ((gradient - problem.linear)[: len(self.rows)] + b) / unit, unit, tube
+
+    def numbers(self, beta: Floats, gradient: Floats, offsets: Floats) -> Message:
+        """Primal, dual, gap, violation and accuracy of the machine with these β and b."""
+        values = self.problem.values(beta, gradient, offsets)
+        kind, f = learns(self.settings), self.decision(gradient, offsets)[0]
+        right = f > 0 if kind == "region" else f * self.target > 0
         return {
-            "field": {
-                "kind": learns(self.settings),
-                "grid": GRID,
-                "f": encode((self.grid_kernel @ coef + b) / unit),
-                "tube": tube,
-            },
-            "alpha": alpha.tolist(),
-            "kind": np.select([inside, alpha > 0], ["margin", "inside"], default="").tolist(),
-            "upper": finite(float(np.abs([problem.lower, problem.upper]).max())),
+            "objective": finite(values.dual),
+            "primal": finite(values.primal),
+            "gap": None if self.no_bound else finite(values.gap),
+            "violation": finite(values.violation),
+            "accuracy": None if kind == "curve" else float(np.mean(right)),
         }
+
+    def picture(self, beta: Floats, gradient: Floats, offsets: Floats) -> Message:
+        """The field, and what every point is to the machine with these β and b."""
+        f, unit, tube = self.decision(gradient, offsets)
+        alpha = self.problem.on_rows(np.abs(beta))
+        b = float(offsets.mean()) if self.problem.n_groups else 0.0
+        shaded = (self.grid_kernel @ self.problem.on_rows(beta) + b) / unit
+        field = {"kind": learns(self.settings), "grid": GRID, "f": encode(shaded), "tube": tube}
+        upper = finite(float(np.abs([self.problem.lower, self.problem.upper]).max()))
+        told = cases(self.settings, alpha, f, self.target, tube)
+        return {"field": field, "offset": finite(b), "upper": upper, **told}
 
 
 class Lane:
@@ -129,10 +144,10 @@ class Lane:
         if goal > 0:
             self.solver = replace(self.solver, tol=RACE_TOL)
         gram = view.gram()
-        try:
-            self.solver.check(view.problem, gram)
-        except (ValueError, ImportError) as error:
-            raise Refused(f"{label}: {error}") from error
+        if why := refusal(label, self.solver, view.problem):
+            raise Refused(why)
+        self.solver.check(view.problem, gram)
+        self.listing = Listing(self.solver)
         self._changed = Condition()
         self._allowed, self._closed, self._waiting = 0, False, False
         self._now: Progress
@@ -176,7 +191,7 @@ class Lane:
         self._now = now
         if now.step is None and self._before is not None:
             return self._closed
-        curves = _curves(now)
+        curves = self._curves(now)
         with self._changed:
             self._lines.append(curves)
             self._allowed -= now.step is not None
@@ -187,25 +202,32 @@ class Lane:
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: not self._waiting or self._closed)
         self._before = Before.of(now.state)
+        self.listing.forget()
         return self._closed or there
 
+    def _curves(self, now: Progress) -> Message:
+        """The numbers that the page draws against steps, with the b of the picture."""
+        told = self.view.numbers(now.state.beta, now.state.gradient, _offsets(now))
+        return {"steps": now.steps, **told, "movement": finite(now.movement)}
+
     def _framed(self, now: Progress, curves: Message) -> Message:
-        problem, step = self.view.problem, now.step
-        frame = {**curves, "primal": finite(now.objective + now.gap), "offset": None, "rows": []}
-        frame |= {"sentence": "All α are 0. Nothing has been learnt yet.", "box": None}
+        problem, step, state = self.view.problem, now.step, now.state
+        frame: Message = {**curves, "rows": [], "box": None, "ran": self.listing.ran()}
+        frame["sentence"] = "All α are 0. Nothing has been learnt yet."
         if problem.sums.any():
             frame["sentence"] = "The start: a point that satisfies the sum constraints."
         if step is not None and self._before is not None:
             rows = problem.row_of(np.array(step.indices, int))
             frame["rows"] = np.unique(rows).tolist() if len(rows) > 2 else rows.tolist()
-            frame["offset"] = finite(step.offset)
-            frame["sentence"] = sentence(problem, self._before, now.state, step)
-            frame["box"] = box(problem, self._before, step)
-        return {**frame, **self.view.picture(now)}
+            told = box(problem, self._before, state, step, self.view.kernel, self.view.rows)
+            frame["sentence"] = sentence(problem, self._before, state, step, told)
+            frame["box"] = told
+        return {**frame, **self.view.picture(state.beta, state.gradient, _offsets(now))}
 
     def _solve(self, gram: Gram) -> None:
         try:
-            solution = self.solver.solve(self.view.problem, gram, observe=self)
+            with self.listing.watched():
+                solution = self.solver.solve(self.view.problem, gram, observe=self)
             with self._changed:
                 if not self._closed:
                     self._frame = self._final(solution)
@@ -217,32 +239,35 @@ class Lane:
                 self._changed.notify_all()
 
     def _final(self, solution: Solution) -> Message:
-        """The last frame: the numbers of the certificate, from the final β alone."""
-        proof = Certificate.of(solution)
-        frame = self._frame
-        if self._lines or not frame:
-            frame = self._framed(self._now, _curves(self._now))
-        reached = self.goal > 0 and proof.relative_gap <= self.goal
+        """The last frame: the numbers of the certificate, and its b, from the final β alone."""
+        view, proof = self.view, Certificate.of(solution)
+        evident = evidence(view.kernel, view.rows, [view.problem], [solution], lambda: False)
+        if evident:
+            proof = IndefiniteCertificate.of_values(evident, proof)
+        reached = self.goal > 0 and not evident and proof.relative_gap <= self.goal
         status = "reached the gap" if reached else proof.status.value
+        told = f"{self.label}: {status} after {solution.n_iter:,} steps"
+        values: Values = solution.values
+        at_end = (solution.beta, solution.gradient, values.offsets)
         return {
-            **frame,
+            **view.numbers(*at_end),
+            **view.picture(*at_end),
+            **proof_message(proof),
             "steps": solution.n_iter,
             "objective": finite(proof.dual),
-            "primal": finite(proof.primal),
-            "gap": finite(proof.gap),
             "violation": proof.kkt_violation,
-            "relative_gap": finite(proof.relative_gap),
-            "kernel_evaluations": proof.kernel_evaluations,
+            "movement": finite(self._now.movement),
             "status": status,
             "why": solution.why,
-            "sentence": f"{self.label}: {status} after {solution.n_iter:,} steps"
-            + ("." if reached else f" ({solution.why})."),
+            "sentence": f"{told}." if reached else f"{told} ({solution.why}).",
             "box": None,
             "rows": [],
+            "ran": [],
         }
 
 
-def _curves(now: Progress) -> Message:
-    """The columns of the trace that the page draws."""
-    told = line(now)
-    return {key: finite(told[key]) for key in CURVES}
+def _offsets(now: Progress) -> Floats:
+    """The solver's own b where its steps set one, else the b that β implies."""
+    steps_set_it = now.step is not None and np.isfinite(now.step.clipped)
+    own: Floats = now.state.offsets if steps_set_it else now.offsets
+    return own

@@ -28,10 +28,10 @@ const HELP = "Click to add a point, right-click for the other class, drag to mov
  * Fill an element with the playground once the other side says hello.
  *
  * `connection` has send, onmessage and onstate; `page` is whether it has the window to itself;
- * `initial` is a state to begin with and `onchange(state)` is told of every change.
+ * `initial()` is a state to begin with and `onchange(state)` is told of every change.
  */
-export function mount(root, connection, { page = false, initial = null, onchange = () => {} } = {}) {
-  const waiting = new Map(); // what was asked: type to { id, resolve }
+export function mount(root, connection, { page = false, initial = () => ({}), onchange = () => {} } = {}) {
+  const waiting = new Map(); // what was asked: type to { id, resolve, request }
   let number = 0, app = null;
 
   /** The answer, or null if a newer request of the same type has taken its place. */
@@ -39,14 +39,19 @@ export function mount(root, connection, { page = false, initial = null, onchange
     waiting.get(type)?.resolve(null);
     const id = ++number;
     return new Promise((resolve) => {
-      waiting.set(type, { id, resolve });
+      waiting.set(type, { id, resolve, request });
       connection.send({ type, id, ...request });
     });
   }
 
   connection.onmessage = (message) => {
     if (message.type === "hello") {
-      root.playground = app ??= build(root, message, { ask, page, initial, onchange });
+      root.playground = app ??= build(root, message, { ask, page, initial: initial(), onchange });
+      // A server that comes back has forgotten what it was asked: ask again, but for steps of a
+      // theatre that is gone, which `connected` starts anew.
+      for (const [type, { id, request }] of waiting) {
+        if (!["start", "advance"].includes(type)) connection.send({ type, id, ...request });
+      }
       app.connected();
       return;
     }
@@ -139,7 +144,7 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     }
     const reply = await model.leaveOut(row);
     if (reply && hovered === row) {
-      without = reply;
+      without = { ...reply, row };
       draw();
     }
   }

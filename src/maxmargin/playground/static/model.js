@@ -46,6 +46,6 @@ export class Model {
   async leaveOut(row) {
     const { points, settings } = this.store.state;
     const reply = await this.ask("leave-out", { points, settings, grid: FINE, row });
-    return reply?.type === "leave-out" ? reply : null;
+    return reply;
   }
 }

@@ -15,9 +15,11 @@ export class Player {
     this.curves = [];
     this.index = -1;
     this.playing = false;
-    this.waiting = false;
+    this.asking = Promise.resolve(); // what was asked last: the next waits for it
+    this.pending = 0; // asked and not yet answered
     this.timer = clearTimeout(this.timer);
     this.problem = null;
+    this.listing = [];
     this.run = {}; // an answer that was asked for in an earlier run is dropped
   }
 
@@ -34,25 +36,41 @@ export class Player {
     return this.ended && this.index === this.frames.length - 1;
   }
 
+  get waiting() {
+    return this.pending > 0;
+  }
+
+  /** Ask when all that was asked before is answered; nothing, if a new run has begun by then. */
+  turn(type, request, take) {
+    const { run } = this;
+    this.pending += 1;
+    this.asking = this.asking.then(async () => {
+      if (run !== this.run) return;
+      const reply = this.ended || this.problem ? null : await this.ask(type, request);
+      if (run !== this.run) return;
+      this.pending -= 1;
+      if (reply?.type === "refused") {
+        this.problem = reply.why;
+        this.playing = false;
+      } else if (reply) take(reply);
+      this.onframe();
+    });
+    return this.asking;
+  }
+
   /** Begin anew; `then` is how many steps to take at once. */
   async start(request, { then = 0, play = this.playing } = {}) {
     this.clear();
-    this.waiting = true;
     const { run } = this;
-    const reply = await this.ask("start", request);
-    if (!reply || run !== this.run) return;
-    this.waiting = false;
-    if (reply.type === "refused") {
-      this.problem = reply.why;
-      this.onframe();
-      return;
-    }
-    this.subject = reply.subject;
-    this.curves = reply.lanes.map(() => []);
-    this.keep(reply);
-    this.playing = play;
+    await this.turn("start", request, (reply) => {
+      this.subject = reply.subject;
+      this.listing = reply.listing;
+      this.curves = reply.lanes.map(() => []);
+      this.keep(reply);
+      this.playing = play;
+    });
+    if (run !== this.run) return;
     if (then) await this.more(then);
-    else this.onframe();
     if (run === this.run) this.schedule();
   }
 
@@ -67,18 +85,8 @@ export class Player {
   }
 
   /** One more frame, so many steps later. */
-  async more(steps) {
-    if (this.waiting || this.ended || !this.frames.length) return;
-    this.waiting = true;
-    const { run } = this;
-    const reply = await this.ask("advance", { steps });
-    if (!reply || run !== this.run) return;
-    this.waiting = false;
-    if (reply.type === "refused") {
-      this.problem = reply.why;
-      this.playing = false;
-    } else this.keep(reply);
-    this.onframe();
+  more(steps) {
+    return this.turn("advance", { steps }, (reply) => this.keep(reply));
   }
 
   async forward(steps = 1) {

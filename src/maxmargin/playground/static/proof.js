@@ -17,18 +17,20 @@ export function proofPanel() {
       [h("dt", { class: name }, label), cells[name]])), status, cost);
   return {
     element,
-    /** The numbers of a fit's certificate, or of a step; null if the machine proves nothing. */
-    update(proof, note = "") {
+    /** The numbers of a fit's certificate, or of a step; null with the reason why there are none. */
+    update(proof, note = "", why = "") {
       element.classList.toggle("empty", !proof);
       for (const name of Object.keys(ROWS)) {
-        cells[name].textContent = proof ? show(proof[name], 5) : "–";
-        if (proof) put(cells[name], "data-exact", proof[name]);
+        const unbounded = name === "gap" && proof?.no_bound;
+        cells[name].textContent = !proof ? "–" : unbounded ? "no bound" : show(proof[name], 5);
+        if (proof) put(cells[name], "data-exact", unbounded ? "" : proof[name]);
       }
-      const known = proof && Number.isFinite(proof.primal) && proof.primal !== null;
+      const known = proof && Number.isFinite(proof.primal) && Number.isFinite(proof.gap);
       const scale = known ? Math.max(Math.abs(proof.primal), Math.abs(proof.dual), 1e-12) : 1;
       bar.style.setProperty("--share", known ? `${100 * Math.min(proof.gap / scale, 1)}%` : "100%");
-      status.textContent = proof ? proof.status ?? "" : "This machine has no dual problem: nothing is proven.";
-      put(status, "data-status", proof?.status ?? "");
+      const claim = proof?.no_bound ?? proof?.status ?? why;
+      status.textContent = claim;
+      put(status, "data-status", proof?.no_bound ? "no bound" : proof?.status ?? "");
       cost.textContent = note;
     },
   };
@@ -40,7 +42,7 @@ export function pointPanel({ store }) {
   const words = h("p", { class: "words" });
   const leave = toggle("leave-out", "leave it out", (on) => store.set({ leaveOut: on }));
   const verdict = h("p", { class: "verdict", "aria-live": "polite" });
-  const element = panel("point", "Point under the pointer", title, numbers, words, leave.element, verdict);
+  const element = panel("point", "Point under the pointer", leave.element, title, numbers, words, verdict);
   return {
     element,
     update(i, point, at, learns, without) {
@@ -55,7 +57,8 @@ export function pointPanel({ store }) {
   };
 }
 
-function leftOut({ row, change, support }) {
+function leftOut({ row, change, support, why }) {
+  if (why) return `Without point ${row}: ${why}`;
   if (change === null) return `Without point ${row} there is another number of classes.`;
   const by = `f changes by at most ${show(change, 2)}`;
   return support

@@ -15,7 +15,7 @@ function render({ model, el }) {
   const same = (state) => JSON.stringify(mine(state)) === JSON.stringify(model.get("state"));
   let timer;
   const app = mount(root, connection, {
-    initial: model.get("state"),
+    initial: () => model.get("state"), // as it is when the page is built, not when its cell ran
     onchange(state) {
       clearTimeout(timer);
       timer = setTimeout(() => {

@@ -20,10 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from maxmargin.solvers.qp.pair_step import best_single, step_single
+from maxmargin.solvers.qp.pair_step import best_single
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_single_step
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class CoordinateDescent(Solver):
     takes_groups: ClassVar[tuple[int, ...]] = (0,)
 
     def iterate(self, state: DualState) -> Moves:
-        p = state.problem
+        board, p = Blackboard(state), state.problem
         while True:
             for _ in range(STRIDE):
                 i = best_single(
@@ -50,5 +51,5 @@ class CoordinateDescent(Solver):
                 )
                 if i < 0:
                     return
-                step_single(state, i, "largest decrease of the objective")
+                take_single_step(board, i, "largest decrease of the objective")
             yield

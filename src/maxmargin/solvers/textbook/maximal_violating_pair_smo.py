@@ -23,10 +23,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.solvers.qp.pair_step import step_pair, worst_up
+from maxmargin.solvers.qp.pair_step import worst_up
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_step
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class MaximalViolatingPairSMO(Solver):
     takes_groups: ClassVar[tuple[int, ...]] = (1, 2)
 
     def iterate(self, state: DualState) -> Moves:
-        p = state.problem
+        board, p = Blackboard(state), state.problem
         while True:
             for _ in range(STRIDE):
                 beta, G = state.beta, state.gradient
@@ -54,5 +55,5 @@ class MaximalViolatingPairSMO(Solver):
                     return
                 can_fall = (beta > p.lower) & (p.group == p.group[i])
                 j = int(np.where(can_fall, G, -np.inf).argmax())
-                step_pair(state, i, j, "the pair that violates KKT most")
+                take_step(board, i, j, "the pair that violates KKT most")
             yield

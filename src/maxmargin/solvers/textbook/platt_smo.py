@@ -3,17 +3,17 @@
     while a sweep over all variables moves any
         while a sweep over the free variables moves any: repeat
 
-    sweep: for each i whose E_i = G_i + b violates KKT, move it with the first j that can:
+    sweep: for each i whose E_i = f(x_i) − y_i violates KKT, move it with the first j that can:
         1. of the free variables, the one with the largest |E_i − E_j|
         2. the other free variables, from a random one on
         3. all variables, from a random one on
 
-    step: t = (E_j − E_i) / (K_ii + K_jj − 2K_ij) clipped to [L, H]; where the curvature is not
-        positive the best t is the better end of [L, H]
-    b = −G_i if β_i is strictly inside its bounds, else −G_j if β_j is, else their mean
+    step: α_j += y_j (E_i − E_j) / η, clipped to [L, H]; where η = K_ii + K_jj − 2K_ij is not
+        positive the best α_j is the better end of [L, H]
+    b so that E_i = 0 if 0 < α_i < C, else E_j = 0 if 0 < α_j < C, else by the mean of both
 
-The free variables (strictly inside their bounds) change most often; passes over all are rare.
-The error cache is G: E_i = G_i + b, and each step updates all of G.
+The free variables (0 < α < C) change most often; passes over all are rare. The error cache is the
+gradient G: E = G + b, and each step updates all of G.
 
 A pass over all that changes nothing proves the result: of two variables that violate as a pair
 by more than tol, one has |E| > ½ tol whatever b is, and it was tried with every other.
@@ -31,10 +31,10 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.hardware.arrays import Numbers
-from maxmargin.solvers.qp.pair_step import step_pair, violates
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_step, violates
 
 
 @dataclass(frozen=True)
@@ -63,44 +63,44 @@ class PlattSMO(Solver):
     patience: ClassVar[int] = 1000
 
     def iterate(self, state: DualState) -> Moves:
-        random = np.random.default_rng(self.seed)
-        while self.sweep(state, range(state.problem.size), random, "i: violator among all"):
+        board, random = Blackboard(state), np.random.default_rng(self.seed)
+        while self.sweep(board, range(board.n), random, "i: violator among all"):
             yield
-            while self.sweep(state, free(state).tolist(), random, "i: violator among the free"):
+            while self.sweep(board, free(board).tolist(), random, "i: violator among the free"):
                 yield
 
     def sweep(
-        self, state: DualState, variables: Iterable[int], random: np.random.Generator, why: str
+        self, board: Blackboard, variables: Iterable[int], random: np.random.Generator, why: str
     ) -> int:
         """Examine each variable; returns how many moved."""
-        return sum(
-            self.examine(state, i, random, why)
-            for i in variables
-            if violates(state, i, state.aim / 2)
-        )
+        moved = 0
+        for i in variables:
+            if violates(board, i, board.state.aim / 2):
+                moved += self.examine(board, i, random, why)
+        return moved
 
-    def examine(self, state: DualState, i: int, random: np.random.Generator, why: str) -> bool:
+    def examine(self, board: Blackboard, i: int, random: np.random.Generator, why: str) -> bool:
         """Move i with the first partner that makes a difference."""
-        return any(
-            j != i and step_pair(state, i, j, f"{why}, {second}")
-            for j, second in partners(state, i, random)
-        )
+        for j, second in partners(board, i, random):
+            if j != i and take_step(board, i, j, f"{why}, {second}"):
+                return True
+        return False
 
 
-def partners(state: DualState, i: int, random: np.random.Generator) -> Iterator[tuple[int, str]]:
+def partners(board: Blackboard, i: int, random: np.random.Generator) -> Iterator[tuple[int, str]]:
     """Second multipliers for i, the most promising first."""
-    inside = free(state)
+    inside, G = free(board), board.state.gradient
     if len(inside) > 1:
-        errors = state.gradient[inside] - state.gradient[i]
-        yield int(inside[np.abs(errors).argmax()]), "j: largest |E_i − E_j| of the free"
+        j = int(inside[np.abs(G[inside] - G[i]).argmax()])
+        yield j, "j: largest |E_i − E_j| of the free"
         yield from ((j, "j: next free variable") for j in rotated(inside, random))
-    everything = np.arange(state.problem.size)
+    everything = np.arange(board.n)
     yield from ((j, "j: next of all variables") for j in rotated(everything, random))
 
 
-def free(state: DualState) -> Numbers:
-    """The variables strictly inside their bounds."""
-    return np.flatnonzero(state.problem.free(state.beta))
+def free(board: Blackboard) -> Numbers:
+    """The variables with 0 < α < C."""
+    return np.flatnonzero(board.state.problem.free(board.state.beta))
 
 
 def rotated(variables: Numbers, random: np.random.Generator) -> list[int]:

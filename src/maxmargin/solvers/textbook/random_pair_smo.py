@@ -4,10 +4,9 @@
         movement = 0
         n/2 times
             choose i ≠ j at random
-            t = (E_j − E_i) / (K_ii + K_jj − 2K_ij), clipped to [L, H]
-            β_i += t, β_j −= t, G += t (K_i − K_j)
-            b = −G_i if β_i is strictly inside its bounds, else −G_j if β_j is, else their mean
-            movement += |Δβ_i| + |Δβ_j| + |Δb|
+            α_j += y_j (E_i − E_j) / η, clipped to [L, H], and α_i so that y_i α_i + y_j α_j stays
+            b so that E_i = 0 if 0 < α_i < C, else E_j = 0 if 0 < α_j < C, else by the mean of both
+            movement += |Δα_i| + |Δα_j| + |Δb|
     until movement ≤ ε
 
 b is set at every pair, also at one whose β cannot move. Away from an exact optimum the pairs do
@@ -33,10 +32,10 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Ending, Status
-from maxmargin.solvers.qp.pair_step import set_offset, step_pair
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_step, update_b
 
 
 @dataclass(frozen=True)
@@ -75,12 +74,13 @@ class RandomPairSMO(Solver):
         require_positive(self, "sweeps")
 
     def iterate(self, state: DualState) -> Moves:
-        random, n = np.random.default_rng(self.seed), state.problem.size
+        board, n = Blackboard(state), state.problem.size
+        random = np.random.default_rng(self.seed)
         for _ in range(self.sweeps):
             for i in random.integers(n, size=n // 2).tolist():
                 j = int(i + random.integers(1, n)) % n
-                if not step_pair(state, i, j, "both at random"):
-                    set_offset(state, i, j)
+                if not take_step(board, i, j, "both at random"):
+                    update_b(board, i, j)
             if state.movement <= self.movement:
                 return Ending(Status.STAGNATED, f"a sweep moved β and b by {state.movement:.1g}")
             yield

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maxmargin.solvers.qp.pair_step import best_partner, step_pair, worst_up
+from maxmargin.solvers.qp.pair_step import best_partner, worst_up
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import STRIDE, Solver
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_step
 from maxmargin.solvers.textbook.coordinate_descent import CoordinateDescent
 
 
@@ -39,7 +40,7 @@ class SecondOrderSMO(Solver):
     """
 
     def iterate(self, state: DualState) -> Moves:
-        p = state.problem
+        board, p = Blackboard(state), state.problem
         if p.n_groups == 0:
             yield from CoordinateDescent().iterate(state)
             return
@@ -50,5 +51,5 @@ class SecondOrderSMO(Solver):
                 if i < 0:
                     return
                 j = best_partner(i, state.row(i), state.diagonal, G, beta, p.lower, p.group)
-                step_pair(state, i, j, "i: worst violator, j: largest gain with i")
+                take_step(board, i, j, "i: worst violator, j: largest gain with i")
             yield

@@ -2,16 +2,16 @@
 
     passes = 0
     while passes < max_passes
-        for i in 1, …, n, if E_i = f(x_i) − y_i = G_i + b violates KKT by more than ½ tol:
+        for i in 1, …, n, if E_i = f(x_i) − y_i violates KKT by more than ½ tol:
             choose j ≠ i at random
-            t = (E_j − E_i) / (K_ii + K_jj − 2K_ij);   if the curvature is not positive, skip j
-            clip t to [L, H];                          if |t| is too small, leave all as it was
-            β_i += t, β_j −= t, G += t (K_i − K_j)
-            b = −G_i if β_i is strictly inside its bounds, else −G_j if β_j is, else their mean
+            η = K_ii + K_jj − 2K_ij;                   if η is not positive, skip j
+            α_j += y_j (E_i − E_j) / η, clipped to [L, H];  if it hardly moves, leave all as it was
+            α_i so that y_i α_i + y_j α_j stays
+            b so that E_i = 0 if 0 < α_i < C, else E_j = 0 if 0 < α_j < C, else by the mean of both
         passes = 0 if anything moved, else passes + 1
 
-The KKT test: E_i < −½ tol though β_i can rise, or E_i > ½ tol though it can fall; a bound counts
-as reached within ½ tol, taken as a share of C. The lecture tests with tol itself. Two variables
+The KKT test: y_i E_i < −½ tol though α_i < C, or y_i E_i > ½ tol though α_i > 0; a bound counts as
+reached within ½ tol, taken as a share of C. The lecture tests with tol itself. Two variables
 that pass its test can violate as a pair by 2 tol; with the half of it no pair violates by more than
 tol, which is what `tol` means here for every solver. For the lecture's run give twice its tol.
 
@@ -29,10 +29,13 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.problem import Ending, Status
-from maxmargin.solvers.qp.pair_step import CURVATURE, pair_curvature, step_pair, violates
+from maxmargin.solvers.qp.pair_step import CURVATURE
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
+from maxmargin.solvers.textbook.blackboard import Blackboard, take_step, violates
+
+WHY = "i: next violator of the sweep, j: random"
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class SimplifiedSMO(Solver):
     max_passes : int, default=10
         Sweeps running without a change, after which it gives up.
     smallest_step : float, default=1e-8
-        A step |t| shorter than this share of u_i − l_i is not taken.
+        A step of α_j shorter than this share of C is not taken.
     seed : int, default=0
         Of the random choice of j.
 
@@ -69,17 +72,18 @@ class SimplifiedSMO(Solver):
         require_positive(self, "max_passes")
 
     def iterate(self, state: DualState) -> Moves:
-        n, width = state.problem.size, state.problem.upper - state.problem.lower
-        random, why = np.random.default_rng(self.seed), "i: next violator of the sweep, j: random"
+        board = Blackboard(state)
+        n, C, K = board.n, board.C, board.K
+        random = np.random.default_rng(self.seed)
         passes = 0
         while passes < self.max_passes:
-            tol, before = state.aim / 2, state.steps
+            tol, changed = state.aim / 2, 0
             for i in range(n):
-                if violates(state, i, tol, slack=tol * width[i]):
+                if violates(board, i, tol, slack=tol * C[i]):
                     j = int(i + random.integers(1, n)) % n
-                    if pair_curvature(state, i, j) > CURVATURE:
-                        step_pair(state, i, j, why, smallest=self.smallest_step * width[i])
-            passes = 0 if state.steps > before else passes + 1
+                    if K(i, i) + K(j, j) - 2 * K(i, j) > CURVATURE:
+                        changed += take_step(board, i, j, WHY, self.smallest_step * C[i])
+            passes = 0 if changed else passes + 1
             yield
         return self._gave_up
 

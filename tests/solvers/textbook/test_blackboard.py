@@ -9,7 +9,12 @@ import naive
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers.qp.pair_step import step_pair, step_single, violates
+from maxmargin.solvers.textbook.blackboard import (
+    Blackboard,
+    take_single_step,
+    take_step,
+    violates,
+)
 from maxmargin.solvers.qp.state import DualState
 
 
@@ -36,7 +41,7 @@ def test_a_step_is_the_step_of_the_lecture(seed, C):
         i, j = random.choice(n, 2, replace=False)
         alpha, b = y * state.beta, state.offsets[0]
         expected, new_b, unclipped, L, H = naive.lecture_step(K, y, alpha, b, C, i, j)
-        moved = step_pair(state, i, j, "test")
+        moved = take_step(Blackboard(state), i, j, "test")
         np.testing.assert_allclose(y * state.beta, expected, atol=1e-9 * C)
         if not moved:
             continue
@@ -66,23 +71,23 @@ def test_the_kkt_test_is_the_test_of_the_lecture(seed, slack):
         expected = (alpha[i] < C - slack and y[i] * E < -tol) or (
             alpha[i] > slack and y[i] * E > tol
         )
-        assert violates(state, i, tol, slack) == expected
+        assert violates(Blackboard(state), i, tol, slack) == expected
 
 
 def test_a_step_never_leaves_the_box_and_meets_its_bounds_exactly():
     X, y = np.array([[0.0], [0.1]]), np.array([-1, 1])
     C = 0.1 + 0.2  # which is not 0.3
     state = state_of(c_svc(y, C), Gram(Linear(), X))
-    assert step_pair(state, 0, 1, "test")
+    assert take_step(Blackboard(state), 0, 1, "test")
     assert state.beta.tolist() == [-C, C]
-    assert not step_pair(state, 0, 1, "test")
+    assert not take_step(Blackboard(state), 0, 1, "test")
 
 
 def test_duplicates_go_to_a_bound():
     """Their curvature is zero: the objective is linear, and its best is at an end of [L, H]."""
     X, y = np.array([[1.0], [1.0]]), np.array([-1, 1])
     state = state_of(c_svc(y, 2.0), Gram(Linear(), X))
-    assert step_pair(state, 1, 0, "test")
+    assert take_step(Blackboard(state), 1, 0, "test")
     assert state.beta.tolist() == [-2.0, 2.0]
 
 
@@ -91,7 +96,7 @@ def test_a_single_step_is_the_minimum_over_one_variable():
     state = state_of(c_svc(y, 1.0, fit_intercept=False), Gram(Linear(), X))
     told = []
     state.watch = told.append
-    step_single(state, 0, "test")
+    take_single_step(Blackboard(state), 0, "test")
     assert state.beta.tolist() == [-0.25, 0.0]  # −G/K = −1/4
     np.testing.assert_allclose(state.gradient, [0.0, -1.5])
     assert (told[0].unclipped, told[0].low, told[0].high) == (-0.25, -1.0, 0.0)

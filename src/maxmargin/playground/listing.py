@@ -1,0 +1,116 @@
+"""A textbook solver's own source beside the picture: which lines ran, and the values they left.
+
+The solver is not a copy and has no marks for this: Python's trace of the thread that solves it says
+which lines of its page run, and what each of them changed among the numbers of its function.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from maxmargin.playground.message import JSON
+from maxmargin.solvers import Solver
+from maxmargin.solvers.textbook import blackboard
+
+KEPT = 60  # lines that ran, of a step: a sweep that looks at a thousand points shows its end
+
+
+class Listing:
+    """The functions of a solver's page, and the lines of them that ran since the last step.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import BlockSMO, SimplifiedSMO
+    >>> [line["text"] for line in Listing(SimplifiedSMO()).as_json()][0]
+    'def iterate(self, state: DualState) -> Moves:'
+    >>> Listing(BlockSMO()).as_json()  # no page of a textbook
+    []
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self._places: dict[CodeType, int] = {}  # of a function: its first line in the listing
+        self._lines: list[str] = []
+        self._ran: deque[tuple[int, dict[str, float]]] = deque(maxlen=KEPT)
+        self._seen: dict[CodeType, dict[str, float]] = {}
+        for function in _page(solver):
+            self._places[function.__code__] = len(self._lines)
+            text = inspect.cleandoc("\n" + inspect.getsource(function))
+            self._lines += [*text.splitlines(), ""]
+
+    def as_json(self) -> list[JSON]:
+        """The lines, each with its text."""
+        return [{"text": line} for line in self._lines[:-1]]
+
+    def ran(self) -> list[JSON]:
+        """The lines that ran since the last step, in order, with the values they changed."""
+        return [{"line": at, "values": values} for at, values in self._ran]
+
+    def forget(self) -> None:
+        """Begin a new step."""
+        self._ran.clear()
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note the lines that run in this thread, in the functions of the page."""
+        before = sys.gettrace()
+        sys.settrace(self._called if self._places else before)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
+        if event != "call" or frame.f_code not in self._places:
+            return None
+        return self._line
+
+    def _line(self, frame: FrameType, event: str, _: Any) -> Any:
+        """Give what has changed to the line before; note the line that comes."""
+        code = frame.f_code
+        numbers = {name: _number(each) for name, each in frame.f_locals.items()}
+        now = {name: value for name, value in numbers.items() if value is not None}
+        old = self._seen.get(code, {})
+        if self._ran:
+            self._ran[-1][1].update({k: v for k, v in now.items() if old.get(k) != v})
+        self._seen[code] = now
+        if event == "line":
+            at = self._places[code] + frame.f_lineno - code.co_firstlineno
+            self._ran.append((at, {}))
+        return self._line
+
+
+def _page(solver: Solver) -> list[FunctionType]:
+    """The functions to project: those of a textbook solver's file, then the step of a pair."""
+    module = inspect.getmodule(type(solver))
+    if module is None or not module.__name__.startswith("maxmargin.solvers.textbook."):
+        return []
+    own = [
+        each
+        for holder in (vars(type(solver)), vars(module))
+        for each in holder.values()
+        if isinstance(each, FunctionType)
+        and each.__module__ == module.__name__
+        and not each.__name__.startswith("__")
+        and each.__name__ not in ("check", "advice")
+    ]
+    page = own
+    for each in page:  # and what these call, in the order in which they are named
+        used = each.__code__.co_names
+        page += [one for one in blackboard.PAGES if one.__name__ in used and one not in page]
+    return page
+
+
+def _number(value: object) -> float | None:
+    """A number that a margin can show."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return None
+    return float(value) if np.isfinite(float(value)) else None
