@@ -39,7 +39,7 @@ def test_a_csv_with_names_and_far_numbers_is_scaled_into_the_square(playground):
     assert "scaled" in playground.page.locator(".message").inner_text()
 
 
-@pytest.mark.parametrize("text", ["", "x,y", "1,2,a\n3,four,b", "\n".join(["1,2,3"] * 1001)])
+@pytest.mark.parametrize("text", ["", "x,y", "1,2,a\n3,four,b"])
 def test_a_bad_csv_is_refused_in_words(playground, text):
     before = playground.points
     playground.page.evaluate(PASTE, text or " ")
@@ -54,7 +54,7 @@ def test_points_and_picture_can_be_taken_home(playground, tmp_path):
     waiting.value.save_as(tmp_path / "points.csv")
     assert (tmp_path / "points.csv").read_text().strip() == CSV.replace(".0", "")
     with playground.page.expect_download() as waiting:
-        playground.control("save-picture").click()
+        playground.control("save-png").click()
     waiting.value.save_as(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 

@@ -1,4 +1,4 @@
-"""The solver theatre on the page and behind it: its numbers are those of `trace`."""
+"""The solver theatre on the page and behind it: its steps are those of `trace`."""
 
 import numpy as np
 import pytest
@@ -35,15 +35,14 @@ def test_frames_are_what_trace_writes_down(name):
     table = trace(SOLVERS[name][1], *dual_problem(MOONS, settings), every="step")
     shown = [frame for frame in frames(name, settings)[1:] if not frame["ended"]]
     assert 0 < len(shown) <= len(table)
-    for key in ("steps", "objective", "gap", "violation", "movement", "accuracy"):
+    for key in ("steps", "objective", "violation", "movement"):
         np.testing.assert_array_equal([frame[key] for frame in shown], table[key][: len(shown)])
     for frame, step in zip(shown, table.itertuples(), strict=False):
-        assert frame["primal"] == pytest.approx(step.objective + step.gap)
+        assert frame["gap"] == pytest.approx(frame["primal"] - frame["objective"])
         assert step.why in frame["sentence"]
         if len(step.indices) <= 2 and np.isfinite(step.clipped):
+            assert frame["offset"] == step.offset  # the solver's own b, and no other
             assert frame["rows"] == list(step.indices)
-            assert frame["box"]["t"]["clipped"] == step.clipped
-            assert frame["box"]["t"]["unclipped"] == step.unclipped
             clipped = f"{step.clipped:.2g}" != f"{step.unclipped:.2g}"
             assert ("clipped" in frame["sentence"]) == clipped
 
@@ -70,9 +69,9 @@ def test_a_dual_without_bound_is_refused_on_the_way():
 
 
 def test_what_a_solver_cannot_take_is_refused_with_one_that_can():
-    with pytest.raises(Refused, match="use CoordinateDescent or BlockSMO"):
+    with pytest.raises(Refused, match="switch the offset b on"):
         Theatre(Start(0, MOONS, Settings(offset=False), ("platt",), 0.0))
-    with pytest.raises(Refused, match="no dual problem"):
+    with pytest.raises(Refused, match="minimises nothing"):
         Theatre(Start(0, MOONS, Settings(machine="kernel-perceptron"), ("platt",), 0.0))
 
 

@@ -175,5 +175,5 @@ def test_what_python_sets_moves_the_picture(shown):
             and page.evaluate("document.querySelector('canvas.field').toDataURL()") != before
         ),
     )
-    assert page.locator("[data-control=C] output").inner_text() == "50"
+    assert page.locator("[data-control=C] .typed").input_value() == "50"
     assert page.locator("[data-control=kernel] [aria-checked=true]").inner_text() == "linear"

@@ -21,5 +21,11 @@ def __getattr__(name: str) -> object:
     files = {"Widget": "widget", "serve": "server"}
     if name not in files:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    part: object = getattr(import_module(f"maxmargin.playground.{files[name]}"), name)
+    try:
+        part: object = getattr(import_module(f"maxmargin.playground.{files[name]}"), name)
+    except ModuleNotFoundError as error:
+        extra = {"Widget": "widget", "serve": "playground"}[name]
+        raise ImportError(
+            f"maxmargin.playground.{name} needs {error.name}: pip install 'maxmargin[{extra}]'"
+        ) from error
     return part

@@ -105,7 +105,8 @@ def _page(solver: Solver) -> list[FunctionType]:
     page = own
     for each in page:  # and what these call, in the order in which they are named
         used = each.__code__.co_names
-        page += [one for one in blackboard.PAGES if one.__name__ in used and one not in page]
+        called = (one for one in blackboard.PAGES if one.__name__ in used and one not in page)
+        page += [one for one in called if isinstance(one, FunctionType)]
     return page
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, IndefiniteCertificate
 from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.machines.kernel_perceptron import KernelPerceptron
 from maxmargin.machines.kernel_regressor import KernelRegressor
 from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
 from maxmargin.playground.machine import (
@@ -178,7 +179,8 @@ def at_points(machine: Estimator, points: Points, settings: Settings) -> Message
         kinds = np.select([alpha == 0, right], ["", "support"], "wrong").tolist()
         return {"alpha": alpha.tolist(), "upper": upper, "kind": kinds}
     target = y if learns(settings) == "curve" else np.where(y == y.max(), 1.0, -1.0)
-    return {"upper": upper, **cases(settings, alpha, f, target, tube(machine))}
+    proven = not isinstance(machine, KernelPerceptron)  # which has no KKT conditions
+    return {"upper": upper, "kkt": proven, **cases(settings, alpha, f, target, tube(machine))}
 
 
 def cases(
@@ -245,7 +247,13 @@ def ridge_certificate(machine: KernelRegressor, X: Floats, t: Floats) -> Message
     violation = float(np.abs(t - f - a).max())
     gap = max(primal - dual, 0.0)
     status = "solved exactly: (K + λI)β = t"
-    return {"primal": primal, "dual": dual, "gap": gap, "kkt_violation": violation, "status": status}
+    return {
+        "primal": primal,
+        "dual": dual,
+        "gap": gap,
+        "kkt_violation": violation,
+        "status": status,
+    }
 
 
 def score(machine: Estimator, points: Points, settings: Settings) -> Message | None:

@@ -8,12 +8,13 @@ In the library's signed variables α = |β| and E = G + b; a regressor has two �
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.kernels import Kernel
-from maxmargin.playground.message import Message, finite
+from maxmargin.playground.message import finite
 from maxmargin.problem import DualProblem
 from maxmargin.solvers import DualState, Solver, Step
 
@@ -76,7 +77,7 @@ def name(problem: DualProblem, i: int) -> str:
 
 
 def sentence(
-    problem: DualProblem, before: Before, state: DualState, step: Step, told: Message | None
+    problem: DualProblem, before: Before, state: DualState, step: Step, told: dict[str, Any] | None
 ) -> str:
     """What happened, and why; `told` is the box of the step, if it has one."""
     if len(step.indices) == 0:
@@ -99,7 +100,7 @@ def _violation(problem: DualProblem, before: Before, i: int) -> str:
     return f"{name(problem, i)} {f'violates KKT by {by:.2g}' if by > 0 else 'satisfies KKT'}"
 
 
-def _taken(problem: DualProblem, state: DualState, step: Step, told: Message) -> str:
+def _taken(problem: DualProblem, state: DualState, step: Step, told: dict[str, Any]) -> str:
     values = told["values"]
     moved = f"α{_small(name(problem, step.indices[-1]))}"
     best, taken = f"{values['unclipped']:.2g}", f"{values['clipped']:.2g}"
@@ -134,7 +135,7 @@ def box(
     step: Step,
     kernel: Kernel,
     rows: Floats,
-) -> Message | None:
+) -> dict[str, Any] | None:
     """The step in the plane of its two α; a single variable moves along one axis.
 
     `values` are the numbers of the documents' formulas, which `formulas` has filled in; `along`
@@ -172,7 +173,11 @@ def box(
             ("Eⱼ", "f(xⱼ) − yⱼ", E[1]),
             ("L", f"max(0, {of_low}) = max(0, {low + 0.0:.3g})", L),
             ("H", f"min(C, {of_high}) = min({C_shown}, {high:.3g})", H),
-            ("αⱼ", f"{alpha[1]:.3g} {'+−'[y[1] < 0]} ({E[0]:.3g} − {_signed(E[1])}) / {eta:.3g}", best),
+            (
+                "αⱼ",
+                f"{alpha[1]:.3g} {'+−'[y[1] < 0]} ({E[0]:.3g} − {_signed(E[1])}) / {eta:.3g}",
+                best,
+            ),
         ]
     formulas.append(("clipped", "to [0, C]" if len(at) == 1 else "to [L, H]", taken))
     values = {"eta": eta, "E": E, "L": L, "H": H, "unclipped": best, "clipped": taken}

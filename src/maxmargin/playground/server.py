@@ -39,7 +39,7 @@ HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
+        "frame-ancestors *"  # slides may show the page; it holds nothing but what is drawn on it
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",

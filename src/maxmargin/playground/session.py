@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 from json import loads
+from logging import getLogger
 from threading import Event
 
 from maxmargin import __version__
@@ -30,9 +31,7 @@ from maxmargin.playground.theatre import Theatre
 
 SAMPLE = 36  # points of a preset in small
 
-
-# What numerics can end with: one page's bad luck must not end the conversation.
-UNFORESEEN = (ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+log = getLogger(__name__)
 
 
 class Session:
@@ -50,7 +49,10 @@ class Session:
             return {"type": kind(request), "id": request.id, **self._answer(request, stop)}
         except Refused as refusal:
             why = str(refusal)
-        except UNFORESEEN as error:
+        except picture.Outdated:
+            raise
+        except Exception as error:  # whatever it is: a page that waits for an answer gets one
+            log.exception("the playground could not answer %s", kind(request))
             why = f"This could not be computed: {type(error).__name__}: {error}"
         return {"type": "refused", "id": request.id, "of": kind(request), "why": why}
 

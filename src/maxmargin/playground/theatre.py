@@ -126,7 +126,12 @@ class View:
         alpha = self.problem.on_rows(np.abs(beta))
         b = float(offsets.mean()) if self.problem.n_groups else 0.0
         shaded = (self.grid_kernel @ self.problem.on_rows(beta) + b) / unit
-        field = {"kind": learns(self.settings), "grid": GRID, "f": encode(shaded), "tube": tube}
+        field: Message = {
+            "kind": learns(self.settings),
+            "grid": GRID,
+            "f": encode(shaded),
+            "tube": tube,
+        }
         upper = finite(float(np.abs([self.problem.lower, self.problem.upper]).max()))
         told = cases(self.settings, alpha, f, self.target, tube)
         return {"field": field, "offset": finite(b), "upper": upper, **told}

@@ -9,13 +9,13 @@ import naive
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Linear
+from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.textbook.blackboard import (
     Blackboard,
     take_single_step,
     take_step,
     violates,
 )
-from maxmargin.solvers.qp.state import DualState
 
 
 def state_of(problem, gram, beta=None):

@@ -4,7 +4,7 @@ import { codePanel } from "./code.js";
 import { button, chips } from "./controls.js";
 import { dataPanel } from "./data.js";
 import { eachFrame, h, later, show } from "./dom.js";
-import { download, picture } from "./export.js";
+import { PICTURES, download } from "./export.js";
 import { icon } from "./icons.js";
 import { layersPanel } from "./layers.js";
 import { lessons } from "./lessons.js";
@@ -78,8 +78,9 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
   let hovered = -1, without = null, known = false, drawnClasses = 0;
 
   const say = (text) => { live.textContent = text; };
-  function tell(text, problem = false) {
-    status.textContent = text || hint(store.state.mode);
+  /** A message until the next change, with something that can be done about it. */
+  function tell(text, problem = false, action = null) {
+    status.replaceChildren(text || hint(store.state.mode, learns()), ...(action ? [action] : []));
     status.classList.toggle("problem", problem);
   }
   const parts = { store, catalogue, ask, tell };
@@ -88,7 +89,7 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     root.dataset.fits = Number(root.dataset.fits ?? 0) + 1;
     draw();
   } });
-  const hands = new Hands(planes[0], store, catalogue.limits, { hover, say });
+  const hands = new Hands(planes[0], store, catalogue.limits, { hover, say, tell });
   const data = dataPanel({ ...parts, ask: (_, preset) => fetchPreset(preset) });
   const machine = machinePanel(parts), layers = layersPanel(parts);
   const proof = proofPanel(), point = pointPanel(parts), code = codePanel(parts);
@@ -150,15 +151,18 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
   }
 
   const learns = () => catalogue.machines[store.state.settings.machine].learns;
+  const unproven = () => catalogue.machines[store.state.settings.machine].no_steps.split(".")[0] + ".";
+  const noBound = () => (lane().primal === null ? undefined : "indefinite kernel: the gap bounds nothing");
   const lane = () => stage.player.frame?.lanes[0];
 
   /** The words and numbers beside the picture. */
   function explain() {
     const { mode, points } = store.state, fit = model.fit;
     if (mode === "explore") {
+      const found = store.state.settings.machine === "nu-svr" && fit ? ` · ε = ${show(fit.tube)} found` : "";
       const done = fit && `${fit.support} support vectors of ${fit.points.length} points · ${
-        scored(fit.score)}`;
-      proof.update(fit?.certificate ?? null, done ?? "");
+        scored(fit.score)}${found}`;
+      proof.update(fit?.certificate ?? null, done ?? "", model.problem ?? (fit ? unproven() : ""));
       const note = model.problem ?? fit?.notes[0] ?? "";
       if (note || status.dataset.note) tell(note, Boolean(model.problem));
       status.dataset.note = note ? "1" : "";
@@ -166,8 +170,10 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     } else {
       const now = lane();
       proof.update(now ? { primal: now.primal, dual: now.objective, gap: now.gap,
-        kkt_violation: now.violation, status: now.status ?? "under way" } : null,
-      now ? stage.player.subject : "");
+        kkt_violation: now.violation, no_bound: now.no_bound ?? (now.gap === null && noBound()),
+        status: now.status ?? "under way" } : null,
+      now ? `${stage.player.subject}${now.offset === null ? "" : ` · b = ${show(now.offset)}`}${
+        now.field.tube == null ? "" : ` · ε = ${show(now.field.tube)}`}` : "", stage.player.problem ?? "");
       point.update(hovered, points[hovered], now, learns(), null);
     }
   }
@@ -182,7 +188,7 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     if (!hands.dragging) explain();
     tip();
     const { mode, points, layers: shown } = store.state;
-    const shared = { points, layers: shown, hover: hovered, learns: learns() };
+    const shared = { points, layers: shown, hover: hovered, learns: learns(), lecture: store.state.size === "lecture" };
     if (mode === "explore") {
       planes[0].caption.textContent = "";
       const { fit } = model;
@@ -205,8 +211,10 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
   function appear(state, changed) {
     root.dataset.theme = dark() ? "dark" : "light";
     root.dataset.mode = state.mode;
-    if (changed.has("mode")) tell("");
-    for (const part of [data, machine, layers, stage]) part.update(state);
+    root.dataset.size = state.size;
+    if (changed.has("mode") || changed.has("settings")) tell("");
+    for (const part of [data, machine, stage]) part.update(state);
+    layers.update(state, learns());
     modes.set(state.mode);
     if (changed.has("hide")) {
       for (const element of root.querySelectorAll("[data-control]")) {
@@ -224,7 +232,10 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     const classes = new Set(state.points.map((one) => one[2])).size;
     if (changed.size > 1 || !changed.has("points") || classes !== drawnClasses) appear(state, changed);
     drawnClasses = classes;
-    if (changed.has("points") || changed.has("settings")) without = null;
+    if (changed.has("points") || changed.has("settings")) {
+      without = null;
+      if (status.classList.contains("problem")) tell(""); // it was about what is no longer there
+    }
     const anew = ["points", "settings", "mode"].some((name) => changed.has(name));
     if (state.mode === "explore" && anew) model.request(hands.dragging);
     const solved = anew || ["solver", "rival", "goal"].some((name) => changed.has(name));
@@ -244,8 +255,12 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
       button("redo", "", () => store.redo(), { icon: icon("redo"), title: "Redo (Ctrl-Shift-Z)" }),
       button("save-points", "CSV", () => download("points.csv", new Blob([data.csv()], { type: "text/csv" })),
         { icon: icon("save"), title: "Save the points as CSV" }),
-      button("save-picture", "PNG", async () => download("playground.png", await picture(planes[0])),
-        { icon: icon("save"), title: "Save the picture as PNG" }),
+      ...Object.entries(PICTURES).map(([name, make]) =>
+        button(`save-${name}`, name === "tikz" ? "TikZ" : name.toUpperCase(), async () => {
+          download(`playground.${name === "tikz" ? "tex" : name}`, await make(planes[0], root));
+        }, { icon: icon("save"), title: `Save the picture, with its axes, as ${name}` })),
+      button("size", "Aa", () => store.set({ size: store.state.size === "lecture" ? "page" : "lecture" }),
+        { title: "Lecture size: readable from the last row" }),
       page ? button("share", "share", () => share.open(), { icon: icon("share"), title: "Share this page" }) : null,
       theme));
   const layout = h("div", { class: "layout" }, h("div", { class: "head" }, header, tour.card),
@@ -281,8 +296,12 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
 }
 
 /** What hands can do, while there is nothing else to say. */
-function hint(mode) {
+function hint(mode, learns) {
   if (mode !== "explore") return "Space: play · full stop: one step · comma: back";
+  if (learns !== "classes") {
+    const what = learns === "curve" ? "a point: its height is what the curve learns" : "a point";
+    return `Click: ${what} · drag: move it · double-click: delete it`;
+  }
   return matchMedia("(pointer: coarse)").matches
     ? "Tap: a point of the class in hand · drag: move it · tap twice: delete it"
     : "Click: a point of class A · right-click: class B · drag: move it · double-click: delete it";

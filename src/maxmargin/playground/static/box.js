@@ -3,13 +3,12 @@
 
 import { h, s, show } from "./dom.js";
 
-const NAMES = { unclipped: "best t", clipped: "taken t", low: "L", high: "H" };
 const SIDE = 150;
 const MARGIN = 30;
 
 export function stepBox() {
   const svg = s("svg", { viewBox: `0 0 ${SIDE + 2 * MARGIN} ${SIDE + 2 * MARGIN}`, class: "box", role: "img" });
-  const numbers = h("dl", { class: "numbers" });
+  const numbers = h("dl", { class: "numbers filled" });
   const hint = h("p", { class: "about" }, "Take a step that moves a pair: its box appears here.");
   const element = h("figure", { class: "card", "data-control": "box" },
     h("figcaption", {}, "The step and its box"), h("div", { class: "step" }, svg, numbers), hint);
@@ -19,9 +18,11 @@ export function stepBox() {
       svg.replaceChildren(...(box ? drawn(box) : []));
       element.classList.toggle("empty", !box);
       hint.classList.toggle("absent", Boolean(box));
-      const told = box ? Object.entries(NAMES).map(([key, name]) => [name, show(box.t[key])]) : [];
-      numbers.replaceChildren(...told.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-      svg.setAttribute("aria-label", told.map((pair) => pair.join(" ")).join(", "));
+      const told = box?.formulas ?? [];
+      numbers.replaceChildren(...told.flatMap(([name, formula, value]) =>
+        [h("dt", {}, name), h("dd", { title: formula, "data-value": name, "data-exact": value }, show(value)),
+          h("dd", { class: "formula" }, formula)]));
+      svg.setAttribute("aria-label", told.map(([name, , value]) => `${name} ${show(value)}`).join(", "));
     },
   };
 }

@@ -4,6 +4,9 @@ import { clamp, h, put, show } from "./dom.js";
 
 const NOTCHES = 1000; // positions of a slider
 
+/** A number as it can be typed again. */
+const plain = (v) => String(Number(v.toPrecision(6)));
+
 let numbered = 0;
 const fresh = () => `playground-${numbered++}`;
 
@@ -11,9 +14,10 @@ const fresh = () => `playground-${numbered++}`;
 export function slider(name, { label, low, high, log, whole, about }, change) {
   const id = fresh();
   const input = h("input", { type: "range", id, min: 0, max: NOTCHES, step: 1, name });
-  const output = h("output", { for: id });
+  const typed = h("input", { type: "text", inputmode: "decimal", class: "typed", "aria-label": `${label}, typed`,
+    title: `${plain(low)} to ${plain(high)}`, onchange: () => type() });
   const element = h("div", { class: "slider", "data-control": name, title: about },
-    h("label", { for: id }, label), output, input);
+    h("label", { for: id }, label), typed, input);
   const value = (at) => {
     const t = at / NOTCHES;
     const raw = log ? low * (high / low) ** t : low + (high - low) * t;
@@ -27,9 +31,23 @@ export function slider(name, { label, low, high, log, whole, about }, change) {
   const display = (v) => {
     if (v === displayed) return;
     displayed = v;
-    output.textContent = show(v);
+    typed.value = plain(v);
     put(input, "aria-valuetext", `${label} ${show(v)}`);
     input.style.setProperty("--filled", `${notch(v) / (NOTCHES / 100)}%`);
+  };
+  /** What is typed counts if it is a number of the range; else the value stays as it is. */
+  const type = () => {
+    const v = Number(typed.value.trim().replace(",", ".").replace("−", "-"));
+    const right = typed.value.trim() !== "" && v >= low && v <= high && (!whole || Number.isInteger(v));
+    typed.setCustomValidity(right ? "" : `${label} goes from ${plain(low)} to ${plain(high)}${whole ? ", whole" : ""}`);
+    if (!right) {
+      typed.reportValidity();
+      typed.value = plain(displayed);
+      return;
+    }
+    input.value = notch(v);
+    display(v);
+    change(v);
   };
   input.addEventListener("input", () => {
     display(value(Number(input.value)));
@@ -53,9 +71,6 @@ export function slider(name, { label, low, high, log, whole, about }, change) {
       if (v === displayed) return;
       input.value = notch(v);
       display(v);
-    },
-    enable(on) {
-      input.disabled = !on;
     },
   };
 }

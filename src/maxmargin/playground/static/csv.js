@@ -9,9 +9,6 @@ export function parseCSV(text, limits) {
   const named = rows[0].slice(0, 2).some((cell) => Number.isNaN(Number(cell)));
   const body = named ? rows.slice(1) : rows;
   if (!body.length) throw new Error("there are names of columns but no rows");
-  if (body.length > limits.points) {
-    throw new Error(`${body.length} rows are too many: the page takes up to ${limits.points}`);
-  }
   const classes = new Map();
   const points = body.map((row, i) => {
     const [x, y] = row.slice(0, 2).map((cell) => (cell === "" ? NaN : Number(cell)));
@@ -31,6 +28,14 @@ export function parseCSV(text, limits) {
   }
   const numbered = points.map(([x, y, name]) => [x, y, order.indexOf(name)]);
   return { ...fitted(numbered, limits), names: order };
+}
+
+/** So many of the points, in their order: each as likely as any other, always the same ones. */
+export function sampled(points, most) {
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647; // Park and Miller's
+  const order = points.map((_, i) => [random(), i]).sort((a, b) => a[0] - b[0]).slice(0, most);
+  return order.map(([, i]) => i).sort((a, b) => a - b).map((i) => points[i]);
 }
 
 /** Moved and scaled into the square, if they are not there; to the decimals of the page. */

@@ -4,7 +4,7 @@ import { h, s, show } from "./dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 84;
-const LEFT = 6;
+const LEFT = 46;
 const RIGHT = 84;
 const TOP = 8;
 const BOTTOM = 16;
@@ -31,7 +31,7 @@ export function chart(title, { log = false, range = null } = {}) {
       const paths = series.map((each) => {
         const drawn = each.points.filter(([, y]) => y != null && (!log || y >= 0)).map(place);
         if (drawn.length) ends.push({ ...each, at: drawn.at(-1), value: each.points.at(-1)[1] });
-        return s("path", { class: `line ${each.name}`, d: `M${drawn.map((p) => p.map(short1)).join("L")}` });
+        return drawn.length ? s("path", { class: `line ${each.name}`, d: `M${drawn.map((p) => p.map(short1)).join("L")}` }) : null;
       });
       const now = cursor == null ? null : s("line", { class: "now", x1: place([cursor, high])[0],
         x2: place([cursor, high])[0], y1: TOP, y2: HEIGHT - BOTTOM });
@@ -39,7 +39,12 @@ export function chart(title, { log = false, range = null } = {}) {
         s("line", { class: "axis", x1: LEFT, x2: WIDTH - RIGHT, y1: HEIGHT - BOTTOM, y2: HEIGHT - BOTTOM }),
         s("text", { class: "tick", x: LEFT, y: HEIGHT - 3 }, `0`),
         s("text", { class: "tick end", x: WIDTH - RIGHT, y: HEIGHT - 3 }, `${right.toLocaleString("en")} steps`),
-        ...[now].filter(Boolean), ...paths, ...labels(ends));
+        ...scale(low, high, log).map((value) => {
+          const [, y] = place([0, value]);
+          return [s("line", { class: "axis", x1: LEFT - 3, x2: WIDTH - RIGHT, y1: y, y2: y }),
+            s("text", { class: "tick end", x: LEFT - 5, y: y + 3.5 }, show(value, 2))];
+        }).flat(),
+        ...[now, ...paths].filter(Boolean), ...labels(ends));
       svg.setAttribute("aria-label", `${title}: ${ends.map((e) => `${e.label} ${show(e.value)}`).join(", ")}`);
     },
   };
@@ -54,6 +59,22 @@ function limits(values, log) {
   }
   const room = 0.06 * (high - low || 1);
   return [low - room, high + room];
+}
+
+/** Two to four round values of an axis. */
+function scale(low, high, log) {
+  if (log) {
+    const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+    const step = Math.max(1, Math.ceil((last - first) / 3));
+    const powers = [];
+    for (let power = last; power >= first; power -= step) powers.push(10 ** power);
+    return powers.length ? powers : [high];
+  }
+  const raw = (high - low) / 3, unit = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((k) => k * unit).find((each) => each >= raw);
+  const values = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) values.push(Number((k * step).toPrecision(6)));
+  return values;
 }
 
 /** Names and values at the ends of the lines, clear of each other. */

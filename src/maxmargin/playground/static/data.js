@@ -1,7 +1,7 @@
 // The data panel: presets, noise and size, the class and the tool in hand, and files.
 
 import { button, chips, panel, slider } from "./controls.js";
-import { formatCSV, parseCSV } from "./csv.js";
+import { formatCSV, parseCSV, sampled } from "./csv.js";
 import { h, letter, s } from "./dom.js";
 import { icon } from "./icons.js";
 import { shapePath } from "./points.js";
@@ -34,9 +34,16 @@ export function dataPanel({ store, catalogue, ask, tell }) {
   function load(text) {
     try {
       const { points, scaled, names } = parseCSV(text, catalogue.limits);
-      store.set({ points });
-      tell(`${points.length} points, ${names.length} ${names.length === 1 ? "class" : "classes"}`
-        + (scaled ? ", moved and scaled into the square" : ""));
+      const most = catalogue.limits.points, number = (n) => n.toLocaleString("en");
+      const show = (shown) => {
+        store.set({ points: shown });
+        tell(`${number(shown.length)} points${shown.length < points.length ? ` of ${number(points.length)}` : ""}, `
+          + `${names.length} ${names.length === 1 ? "class" : "classes"}`
+          + (scaled ? ", moved and scaled into the square" : ""));
+      };
+      if (points.length <= most) show(points);
+      else tell(`${number(points.length)} rows are more than the ${number(most)} that the page takes.`, true,
+        button("sample", `take ${number(most)} at random`, () => show(sampled(points, most))));
     } catch (error) {
       tell(`This CSV could not be read: ${error.message}.`, true);
     }

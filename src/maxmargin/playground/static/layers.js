@@ -1,7 +1,7 @@
 // The layers of the picture: switches that are its legend too.
 
 import { panel, toggle } from "./controls.js";
-import { s } from "./dom.js";
+import { h, s } from "./dom.js";
 import { MARKS } from "./points.js";
 import { LAYERS } from "./store.js";
 
@@ -15,7 +15,12 @@ const SIGNS = {
   size: ["path", { d: "M-2.4 1.2m-.6 0a.6.6 0 1 0 1.2 0a.6.6 0 1 0-1.2 0M1.4 0m-1.6 0a1.6 1.6 0 1 0 3.2 0a1.6 1.6 0 1 0-3.2 0", class: "sign-fill" }],
 };
 
-const KINDS = { margin: "on the margin", inside: "inside it", wrong: "wrong side" };
+// What a mark says of a point with α > 0, by what the machine learns.
+const KINDS = {
+  classes: { margin: "on the margin", inside: "inside it", wrong: "wrong side", outside: "outside it" },
+  curve: { margin: "on the tube's edge", wrong: "outside it", outside: "inside it" },
+  region: { margin: "on the border", wrong: "outlier", outside: "inside" },
+};
 
 export function layersPanel({ store }) {
   const switches = Object.entries(LAYERS).map(([name, label]) => {
@@ -24,16 +29,17 @@ export function layersPanel({ store }) {
     const change = (on) => store.set({ layers: { ...store.state.layers, [name]: on } });
     return [name, toggle(`layer-${name}`, label, change, sign)];
   });
-  const legend = s("svg", { viewBox: "0 0 252 16", class: "legend", role: "img",
-    "aria-label": "Marks: a ring is on the margin, a diamond inside it, a cross on the wrong side" },
-    Object.entries(KINDS).map(([kind, words], i) => [
-      s("path", { d: MARKS[kind], transform: `translate(${9 + 92 * i - (i === 2 ? 16 : 0)} 8) scale(2.6)`, class: "mark" }),
-      s("text", { x: 19 + 92 * i - (i === 2 ? 16 : 0), y: 12 }, words)]).flat());
+  const legend = h("ul", { class: "legend", "aria-label": "Marks of points with α > 0" });
   const element = panel("layers", "Layers", switches.map(([, each]) => each.element), legend);
   return {
     element,
-    update({ layers }) {
+    /** `learns` is what the machine learns; while a solver steps, α > 0 can be outside the margin. */
+    update({ layers, mode }, learns) {
       for (const [name, each] of switches) each.set(layers[name]);
+      legend.replaceChildren(...Object.entries(KINDS[learns])
+        .filter(([kind]) => kind !== "outside" || mode !== "explore")
+        .map(([kind, words]) => h("li", {},
+          s("svg", { viewBox: "-3 -3 6 6", "aria-hidden": "true" }, s("path", { d: MARKS[kind], class: "mark" })), words)));
     },
   };
 }

@@ -47,6 +47,7 @@ export class Plane {
     const colors = colorsOf(this.element);
     const curve = what.learns === "curve";
     this.points.draw(what.points, { ...what, curve });
+    this.drawnPoints = what.points;
     const needs = [what.field, what.at, what.other, what.layers, colors, positive, negative, this.size];
     if (needs.every((need, i) => need === this.drawn?.[i])) return;
     this.drawn = needs;

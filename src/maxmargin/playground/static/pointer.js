@@ -5,12 +5,14 @@ import { clamp } from "./dom.js";
 const REACH = { mouse: 11, pen: 14, touch: 22 };
 const DOUBLE = 400; // milliseconds between the clicks of a double-click
 const SPRAY = 16; // pixels between the points of a brush
+const SLIP = 8; // pixels that a finger may move while it taps; beyond, it swipes
 const STEP = 0.1; // data units that an arrow key moves; with Shift a fifth of it
 
 export class Hands {
   /** `say(text)` is for screen readers, `hover(i)` for everything that explains a point. */
-  constructor(plane, store, limits, { hover, say }) {
-    Object.assign(this, { plane, store, limits, hover, say });
+  constructor(plane, store, limits, { hover, say, tell }) {
+    Object.assign(this, { plane, store, limits, hover, say, tell });
+    this.tap = null; // a finger that has not moved yet
     this.drag = null;
     this.cursor = null; // of the keyboard, in data units
     this.pointer = null; // where the mouse is, in pixels
@@ -22,6 +24,10 @@ export class Hands {
     e.addEventListener("pointercancel", (event) => this.up(event));
     e.addEventListener("pointerleave", () => this.leave());
     e.addEventListener("contextmenu", (event) => event.preventDefault());
+    // A finger that holds a point moves it; any other swipe, and two fingers, scroll the page.
+    e.addEventListener("touchmove", (event) => {
+      if (this.drag && event.touches.length === 1) event.preventDefault();
+    }, { passive: false });
     e.addEventListener("keydown", (event) => this.key(event));
     e.addEventListener("blur", () => plane.points.showCursor(null));
   }
@@ -42,7 +48,9 @@ export class Hands {
 
   down(event) {
     if (event.button > 2) return;
-    event.preventDefault();
+    this.tap = null;
+    if (event.pointerType !== "touch") event.preventDefault();
+    if (event.pointerType === "touch" && !event.isPrimary) return this.up(); // a second finger pans
     this.plane.element.focus({ preventScroll: true });
     this.plane.points.showCursor(null);
     const pixel = this.pixel(event), reach = REACH[event.pointerType] ?? 11;
@@ -66,12 +74,14 @@ export class Hands {
         this.store.begin();
         this.drag = { brush: k, at: pixel };
         this.spray(pixel, k);
-      } else this.add(this.plane.points.data(pixel), k);
+      } else if (event.pointerType === "touch") this.tap = { pixel, k };
+      else this.add(this.plane.points.data(pixel), k);
     }
   }
 
   move(event) {
     const pixel = (this.pointer = this.pixel(event));
+    if (this.tap && Math.hypot(pixel[0] - this.tap.pixel[0], pixel[1] - this.tap.pixel[1]) > SLIP) this.tap = null;
     if (!this.drag) {
       this.hover(this.plane.points.hit(this.points, pixel, REACH[event.pointerType] ?? 11));
       return;
@@ -91,7 +101,9 @@ export class Hands {
     }
   }
 
-  up() {
+  up(event = null) {
+    if (this.tap && event?.type === "pointerup") this.add(this.plane.points.data(this.tap.pixel), this.tap.k);
+    this.tap = null;
     const moved = this.drag?.moved;
     this.drag = null;
     if (moved) this.store.set({ points: [...this.points] }, { keep: true }); // now at full detail
@@ -108,7 +120,7 @@ export class Hands {
 
   add(place, k, keep = false) {
     if (this.points.length >= this.limits.points) {
-      this.say(`${this.limits.points} points are the most this page takes`);
+      this.tell(`${this.limits.points.toLocaleString("en")} points are the most this page takes: erase some first.`, true);
       return;
     }
     this.store.set({ points: [...this.points, [...this.rounded(place), k]] }, { keep });
@@ -168,7 +180,7 @@ export class Hands {
     const from = this.selected >= 0 ? this.points[this.selected] : this.cursor ?? [0, 0];
     const to = this.rounded([from[0] + by[0], from[1] + by[1]]);
     if (this.selected >= 0) {
-      this.store.begin();
+      this.store.begin(`arrows ${this.selected}`);
       this.replace(this.selected, to);
     } else this.cursor = to;
     this.plane.points.showCursor(to);

@@ -4,7 +4,7 @@
 import { put, s } from "./dom.js";
 import { HALF } from "./view.js";
 
-const RADIUS = 4.6;
+const RADIUS = 4.6; // pixels; in the lecture size 1.6 times as many
 
 // Outlines of the classes, of the same weight: as in maxmargin.plots.
 const SHAPES = [
@@ -23,6 +23,7 @@ export const MARKS = {
   margin: "M2.1 0A2.1 2.1 0 1 1-2.1 0A2.1 2.1 0 1 1 2.1 0Z",
   support: "M2.1 0A2.1 2.1 0 1 1-2.1 0A2.1 2.1 0 1 1 2.1 0Z",
   inside: "M0-2.4L2.4 0L0 2.4L-2.4 0Z",
+  outside: "M-1.9-1.9H1.9V1.9H-1.9Z",
   wrong: "M-1.9-1.9L1.9 1.9M1.9-1.9L-1.9 1.9",
 };
 
@@ -58,7 +59,7 @@ export class PointLayer {
    * Draw the points. `at` says α, upper and kind of each, if there is a machine; `chosen` are the
    * rows that a solver's step moves.
    */
-  draw(points, { layers, at = null, chosen = [], hover = -1, curve = false }) {
+  draw(points, { layers, at = null, chosen = [], hover = -1, curve = false, lecture = false }) {
     while (this.items.length > points.length) this.items.pop().group.remove();
     while (this.items.length < points.length) this.items.push(this.item());
     const most = at?.upper ?? Math.max(...(at?.alpha ?? []), 1e-12);
@@ -68,7 +69,7 @@ export class PointLayer {
       const [px, py] = this.place(point);
       const alpha = at?.alpha?.[i] ?? 0;
       const share = layers.size ? Math.sqrt(Math.min(alpha / most, 1)) : 0;
-      const scale = RADIUS * (this.size < 420 ? 0.8 : 1) * (0.82 + 0.5 * share);
+      const scale = RADIUS * (lecture ? 1.6 : this.size < 420 ? 0.8 : 1) * (0.82 + 0.5 * share);
       const kind = (layers.support && at?.kind?.[i]) || "";
       put(group, "transform", `translate(${px.toFixed(1)} ${py.toFixed(1)}) scale(${scale.toFixed(2)})`);
       put(group, "class",

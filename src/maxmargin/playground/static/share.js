@@ -4,7 +4,7 @@
 import { h } from "./dom.js";
 
 const UNIT = 1000; // of a coordinate: the page's three decimals
-const PLAIN = ["mode", "solver", "rival", "goal", "speed", "theme"];
+const PLAIN = ["mode", "solver", "rival", "goal", "speed", "theme", "size"];
 
 export function encodeState(state, base) {
   const parts = new URLSearchParams();
@@ -50,7 +50,7 @@ function typed(name, text, like, catalogue) {
   }
   const words = { machine: catalogue.machines, kernel: catalogue.kernels, multiclass: catalogue.multiclass,
     solver: catalogue.solvers, rival: catalogue.solvers, mode: { explore: 1, steps: 1, race: 1 },
-    theme: { auto: 1, light: 1, dark: 1 } }[name];
+    theme: { auto: 1, light: 1, dark: 1 }, size: { page: 1, lecture: 1 } }[name];
   return text in words ? text : like;
 }
 

@@ -1,7 +1,8 @@
 // The state of the page: what is drawn, how the sliders stand, what is shown. One object; whoever
-// cares listens. Points can be undone.
+// cares listens. Points and settings can be undone.
 
 const MOST_UNDO = 200;
+const UNDOABLE = ["points", "settings"];
 
 export const LAYERS = {
   shade: "shading",
@@ -31,6 +32,7 @@ export function defaults(catalogue) {
     leaveOut: false,
     hide: [],
     theme: "auto",
+    size: "page",
   };
 }
 
@@ -40,6 +42,7 @@ export class Store {
     this.listeners = new Set();
     this.past = [];
     this.future = [];
+    this.last = null; // what the last change was, for those that are one
   }
 
   /** Call `listener(state, changed)` after every change; `changed` is the set of names. */
@@ -48,26 +51,32 @@ export class Store {
     return () => this.listeners.delete(listener);
   }
 
-  /** Change some of it. A change of points can be undone unless `keep` says it goes on. */
-  set(patch, { keep = false } = {}) {
+  /**
+   * Change some of it. A change of points or settings can be undone, unless `keep` says that it
+   * goes on; changes in a row with the same `as` (twelve presses of an arrow) are one.
+   */
+  set(patch, { keep = false, as = null } = {}) {
     const changed = new Set(Object.keys(patch).filter((name) => patch[name] !== this.state[name]));
     if (!changed.size) return;
-    if (changed.has("points") && !keep) {
-      this.past.push(this.state.points);
-      if (this.past.length > MOST_UNDO) this.past.shift();
-      this.future = [];
-    }
+    if (UNDOABLE.some((name) => changed.has(name)) && !keep) this.begin(as);
     this.state = { ...this.state, ...patch };
     for (const listener of this.listeners) listener(this.state, changed);
   }
 
   setting(patch) {
-    this.set({ settings: { ...this.state.settings, ...patch } });
+    const as = `setting ${Object.keys(patch)}`;
+    this.set({ settings: { ...this.state.settings, ...patch } }, { as });
   }
 
-  /** Remember the points before something that goes on for a while, such as a drag. */
-  begin() {
-    this.past.push(this.state.points);
+  get undoable() {
+    return Object.fromEntries(UNDOABLE.map((name) => [name, this.state[name]]));
+  }
+
+  /** Remember how it is before something that goes on for a while, such as a drag. */
+  begin(as = null) {
+    if (as === null || as !== this.last) this.past.push(this.undoable);
+    if (this.past.length > MOST_UNDO) this.past.shift();
+    this.last = as;
     this.future = [];
   }
 
@@ -81,7 +90,8 @@ export class Store {
 
   travel(from, to) {
     if (!from.length) return;
-    to.push(this.state.points);
-    this.set({ points: from.pop() }, { keep: true });
+    to.push(this.undoable);
+    this.last = null;
+    this.set(from.pop(), { keep: true });
   }
 }

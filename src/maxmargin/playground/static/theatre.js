@@ -6,6 +6,7 @@ import { button, select, slider } from "./controls.js";
 import { chart } from "./curves.js";
 import { h, put, show } from "./dom.js";
 import { icon } from "./icons.js";
+import { listingCard } from "./listing.js";
 import { Player } from "./player.js";
 
 const SPEED = { label: "steps per second", low: 0.5, high: 5000, log: true, about: "how fast it plays" };
@@ -31,7 +32,7 @@ export function theatre({ store, catalogue, ask, draw }) {
   const transport = h("div", { class: "transport", role: "group", "aria-label": "Solver" },
     h("div", { class: "choice" }, solver.element, rival.element, goal.element, speed.element),
     h("div", { class: "keys" }, restart, back, play, next, scrub, counter));
-  const box = stepBox(), bars = alphaBars();
+  const box = stepBox(), bars = alphaBars(), listing = listingCard();
   const charts = {
     values: chart("Primal and dual"), gap: chart("Gap", { log: true }),
     movement: chart("Movement in the sweep", { log: true }),
@@ -40,7 +41,7 @@ export function theatre({ store, catalogue, ask, draw }) {
   const results = h("table", { class: "results" });
   const stage = h("div", { class: "theatre-stage" }, transport, sentence);
   const details = h("section", { class: "theatre", "data-control": "theatre", "aria-label": "Solver theatre" },
-    box.element, bars.element, ...Object.values(charts).map((each) => each.element),
+    listing.element, box.element, bars.element, ...Object.values(charts).map((each) => each.element),
     h("div", { class: "card race results-card" }, results));
 
   charts.gap.element.classList.add("race");
@@ -71,6 +72,8 @@ export function theatre({ store, catalogue, ask, draw }) {
     counter.textContent = frame ? `step ${steps}` : "";
     sentence.textContent = player.problem ?? (racing ? verdict(lanes) : lanes[0]?.sentence ?? "");
     sentence.classList.toggle("problem", Boolean(player.problem));
+    details.classList.toggle("absent", !frame); // no curves of a solver that is not there
+    listing.update(player.listing, lanes[0]?.ran ?? []);
     if (racing) race(lanes, frame);
     else if (lanes[0]) alone(lanes[0], frame);
     draw();
@@ -85,7 +88,7 @@ export function theatre({ store, catalogue, ask, draw }) {
     const curve = catalogue.machines[store.state.settings.machine].learns === "curve";
     bars.update({ ...lane, points: store.state.points, curve });
     charts.values.update([
-      { label: "primal", name: "primal", points: of("", (l) => (l.gap == null ? null : l.objective + l.gap)) },
+      { label: "primal", name: "primal", points: of("primal") },
       { label: "dual", name: "dual", points: of("objective") }], now);
     charts.gap.update([{ label: "gap", name: "gap", points: of("gap") },
       { label: "violation", name: "violation", points: of("violation") }], now);
@@ -112,6 +115,7 @@ export function theatre({ store, catalogue, ask, draw }) {
     stage, details, player, begin, toggle,
     step: () => { player.pause(); return player.forward(1); },
     back: () => player.go(player.index - 1),
+    line: () => listing.next(),
     update(state) {
       solver.set(state.solver);
       rival.set(state.rival);

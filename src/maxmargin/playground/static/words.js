@@ -15,30 +15,33 @@ export function describe(i, point, at, learns, upper) {
   if (at.residual) numbers.push(["y − f(x)", show(at.residual[i])]);
   if (learns === "region" && at.f) numbers.push(["f(x)", show(at.f[i])]);
   if (at.slack) numbers.push(["slack ξ", show(at.slack[i] < ROUNDING ? 0 : at.slack[i])]);
-  return { title, place, numbers, words: kkt(at.kind?.[i] ?? "", alpha, upper, learns) };
+  return { title, place, numbers, words: kkt(at, i, learns, upper) };
 }
 
-function kkt(kind, alpha, upper, learns) {
-  const bound = upper == null ? "" : ` = C = ${show(upper)}`;
+const NEAR = 0.01; // of its margin: on it, as picture.py has it
+
+/** The case of α, what KKT asks of it, and whether that holds; true at every step of a solver. */
+function kkt(at, i, learns, upper) {
+  const alpha = at.alpha[i], kind = at.kind?.[i] ?? "";
   const full = upper != null && alpha >= upper * (1 - 1e-9);
+  const which = alpha === 0 ? "α = 0" : full ? `α = C = ${show(upper)}` : upper == null ? "α > 0" : "0 < α < C";
   if (learns === "curve") {
-    if (!kind) return alpha ? "Every point has a weight here." : "α = 0: inside the tube, it costs nothing.";
-    return kind === "margin"
-      ? "0 < α < C: on the edge of the tube, a support vector."
-      : `α${full ? bound : ""}: outside the tube, at the price of its slack.`;
+    if (alpha && !kind) return "Every point has a weight here.";
+    const beyond = at.slack[i];
+    const where = kind === "margin" ? "on the edge of the tube" : beyond > NEAR ? "outside the tube, at the price of its slack" : "inside the tube";
+    const asks = alpha === 0 ? beyond > NEAR && "a point inside the tube" : full ? kind === "outside" && "a point outside the tube" : kind !== "margin" && "a point on its edge";
+    return `${which}: ${where}.${asks ? ` KKT asks for ${asks}.` : ""}`;
   }
   if (learns === "region") {
-    if (!kind) return "α = 0: well inside the region, not needed.";
-    return kind === "margin" ? "On the border of the region." : "α = its bound: an outlier.";
+    const where = kind === "margin" ? "on the border of the region" : at.f[i] < 0 ? "an outlier" : "inside the region";
+    return `${alpha === 0 ? "α = 0" : full ? "α at its bound" : "0 < α"}: ${where}.`;
   }
-  const cases = {
-    "": "α = 0, y·f(x) ≥ 1: outside the margin. The machine would be the same without it.",
-    margin: full
-      ? `α${bound}, y·f(x) = 1: on the margin, at its bound.`
-      : "0 < α < C, y·f(x) = 1: on the margin. It holds the boundary.",
-    inside: `α${bound}, 0 < y·f(x) < 1: inside the margin, at the price of its slack.`,
-    wrong: `α${bound}, y·f(x) ≤ 0: on the wrong side. Its slack is more than 1.`,
-    support: "A support vector of at least one of the binary machines.",
-  };
-  return cases[kind] ?? "";
+  if (!at.margin) return alpha ? "A support vector of at least one of the binary machines." : "No support vector of any of the binary machines.";
+  const m = at.margin[i];
+  const where = Math.abs(m - 1) <= NEAR ? "on the margin" : m > 1 ? "outside the margin" : m > 0 ? "inside the margin" : "on the wrong side";
+  if (at.kkt === false) return alpha ? `A mistake was made here: ${where}.` : `No mistake was made here: ${where}.`;
+  const [sign, by] = alpha === 0 ? ["≥", 1 - m] : full ? ["≤", m - 1] : ["=", Math.abs(m - 1)];
+  return by > NEAR
+    ? `${which}, but ${where}: KKT asks y·f(x) ${sign} 1, violated by ${show(by)}.`
+    : `${which}, y·f(x) ${sign} 1: ${where}.${alpha === 0 ? " The machine would be the same without it." : ""}`;
 }

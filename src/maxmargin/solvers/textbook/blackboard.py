@@ -3,9 +3,10 @@
     0 ≤ α_i ≤ C_i,   Σ y_i α_i fixed,   E_i = f(x_i) − y_i,   η = K_ii + K_jj − 2K_ij
 
 α is a view of the signed β = yα that every solver of the library moves, `rest` is C − α, and
-E = G + b is its gradient with the offset. In a problem that is no classifier's (a regressor has two variables for each row,
-a one-class machine has no labels) y_i is the side of its box on which β_i begins, α_i how far it has
-come from there, and E_i the slope of the objective; the steps are the same, letter for letter.
+E = G + b is its gradient with the offset. In a problem that is no classifier's (a regressor has two
+variables for each row, a one-class machine has no labels) y_i is the side of its box on which β_i
+begins, α_i how far it has come from there, and E_i the slope of the objective; the steps are the
+same, letter for letter.
 
 A textbook solver is one page: its `iterate`, and `take_step` or `take_single_step` below.
 
@@ -13,6 +14,8 @@ Reference: M. Straka, NPFL129 lecture 7 (2022); J. Platt (1998).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -70,11 +73,11 @@ class Blackboard:
         self.state.gradient += t * (self.state.row(i) - self.state.row(j))
         self.state.movement += 2 * abs(t)
 
-    def took(self, i: int, j: int, why: str, best: float, Δ: float, room: tuple[float, float]) -> None:
-        """Report the step in terms of β: β_i += t and β_j −= t with t = −y_j Δ."""
-        (fall, rise), sign = room, -float(self.y[j])
-        low, high = sorted((sign * -fall, sign * rise))
-        self.state.took((i, j), why, sign * float(best), sign * float(Δ), low, high)
+    def took(self, i: int, j: int, why: str, of_j: dict[str, float], t: float) -> None:
+        """Report the step: what α_j was, its L and H and best value, as steps t of β_j −= t."""
+        steps = {name: float(self.y[j]) * (of_j["was"] - value) for name, value in of_j.items()}
+        low, high = sorted((steps["L"], steps["H"]))
+        self.state.took((i, j), why, steps["best"], t, low, high)
 
     def move_alone(self, i: int, best: float) -> tuple[float, float, float]:
         """Add `best` to α_i, cut at its bounds; returns t, L and H of β_i."""
@@ -127,18 +130,17 @@ def room(board: Blackboard, i: int, j: int) -> tuple[float, float]:
 def take_step(board: Blackboard, i: int, j: int, why: str, smallest: float = 0.0) -> bool:
     """Maximise the dual over α_i and α_j; False if α_j would move by no more than `smallest`."""
     α, y, E, K = board.α, board.y, board.E, board.K
-    α_i, α_j, E_i, E_j = α[i], α[j], E[i], E[j]
+    α_j, E_i, E_j = α[j], E[i], E[j]
     fall, rise = room(board, i, j)
     L, H = α_j - fall, α_j + rise
     η = max(K(i, i) + K(j, j) - 2 * K(i, j), CURVATURE)
-    best = y[j] * (E_i - E_j) / η
-    Δ = min(max(best, -fall), rise)
+    best = α_j + y[j] * (E_i - E_j) / η
+    Δ = min(max(y[j] * (E_i - E_j) / η, -fall), rise)  # to best, or to L or H if it is beyond
     if abs(Δ) <= smallest:
         return False
     board.move(i, j, Δ)
-    α_i, α_j = α[i], α[j]
     update_b(board, i, j)
-    board.took(i, j, why, best, Δ, (fall, rise))
+    board.took(i, j, why, {"was": α_j, "best": best, "L": L, "H": H}, float(-y[j] * Δ))
     return True
 
 
@@ -156,13 +158,18 @@ def update_b(board: Blackboard, i: int, j: int) -> None:
 
 def take_single_step(board: Blackboard, i: int, why: str) -> None:
     """Maximise the dual over α_i alone, between 0 and C: without b there is no sum to keep."""
-    α, y, E, K = board.α, board.y, board.E, board.K
-    α_i, E_i = α[i], E[i]
+    y, E_i, K = board.y, board.E[i], board.K
     η = max(K(i, i), CURVATURE)
     best = -y[i] * E_i / η
     t, low, high = board.move_alone(i, best)
-    α_i = α[i]
     board.state.took((i,), why, y[i] * best, t, low, high)
 
 
-PAGES = (violates, room, take_step, update_b, take_single_step)  # what can be projected
+# What can be projected.
+PAGES: tuple[Callable[..., object], ...] = (
+    violates,
+    room,
+    take_step,
+    update_b,
+    take_single_step,
+)
