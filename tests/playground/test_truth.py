@@ -92,7 +92,8 @@ def test_the_box_has_the_documents_numbers(open_page):
         best = alpha[j] + y[j] * (E[i] - E[j]) / eta
         shown = page.page.evaluate(
             "() => Object.fromEntries("
-            "[...document.querySelectorAll('[data-control=box] dd[data-value]')].map((cell) => [cell.dataset.value, Number(cell.dataset.exact)]))"
+            "[...document.querySelectorAll('[data-control=box] dd[data-value]')].map("
+            "(cell) => [cell.dataset.value, Number(cell.dataset.exact)]))"
         )
         wanted = {"η": eta, "Eᵢ": E[i], "Eⱼ": E[j], "L": L, "H": H, "αⱼ": best}
         wanted["clipped"] = min(max(best, L), H)

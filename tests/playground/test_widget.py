@@ -1,6 +1,7 @@
 """The page in a notebook: points and machine are Python objects, in both directions."""
 
 import json
+import sys
 from pathlib import Path
 
 import nbformat
@@ -91,6 +92,7 @@ def test_what_cannot_be_drawn_is_refused():
 MODEL = """(state) => {
   const listeners = new Map();
   const hear = (name, ...what) => (listeners.get(name) ?? []).forEach((each) => each(...what));
+  window.hear = hear;
   window.model = {
     get: (name) => state[name],
     set: (name, value) => { state[name] = value; },
@@ -177,3 +179,39 @@ def test_what_python_sets_moves_the_picture(shown):
     )
     assert page.locator("[data-control=C] .typed").input_value() == "50"
     assert page.locator("[data-control=kernel] [aria-checked=true]").inner_text() == "linear"
+
+
+def test_run_all_what_python_set_before_the_page_was_built_is_what_it_shows(chromium, monkeypatch):
+    """A notebook renders while its kernel is busy: the greeting comes after the other cells ran."""
+    widget, replies, messages = Widget(), [], []
+    monkeypatch.setattr(widget, "send", replies.append)
+    page = chromium.new_context().new_page()
+    page.expose_function("asked", lambda message: (messages.append(message), "[]")[1])
+    page.expose_function("saved", lambda state: widget.set_state(json.loads(state)))
+    page.set_content("<!doctype html><div id='cell'></div>")
+    page.evaluate(MODEL, {"state": widget.state})
+    page.evaluate(
+        """async (text) => {
+          const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+          const { default: widget } = await import(url);
+          widget.render({ model: window.model, el: document.querySelector("#cell") });
+        }""",
+        widget._esm,
+    )
+    until(page, lambda: len(messages) == 1)
+    widget.machine = SVC(C=10, kernel="linear")  # the next cell, while the page waits
+    page.evaluate("(state) => window.model.changed(state)", widget.state)
+    widget._handle_custom_msg(json.loads(messages[0]), [])
+    page.evaluate("(reply) => window.hear('msg:custom', reply)", replies[0])
+    page.wait_for_timeout(300)  # longer than a page waits before it tells Python of a change
+    assert page.locator("[data-control=kernel] [aria-checked=true]").inner_text() == "linear"
+    assert page.locator("[data-control=C] .typed").input_value() == "10"
+    assert (widget.machine.C, widget.machine.kernel) == (10.0, Linear())
+    page.context.close()
+
+
+def test_without_its_extra_the_widget_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anywidget", None)
+    monkeypatch.delitem(sys.modules, "maxmargin.playground.widget")
+    with pytest.raises(ImportError, match=r"pip install 'maxmargin\[widget\]'"):
+        _ = maxmargin.playground.Widget

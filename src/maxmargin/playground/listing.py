@@ -7,6 +7,7 @@ which lines of its page run, and what each of them changed among the numbers of 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ from maxmargin.solvers.textbook import blackboard
 KEPT = 60  # lines that ran, of a step: a sweep that looks at a thousand points shows its end
 
 
+TYPES = re.compile(r"(?<=\w): [A-Z\w]+(\[.*?\])?(?=[,)]| =)| -> .*(?=:$)")
+
+
 class Listing:
     """The functions of a solver's page, and the lines of them that ran since the last step.
 
@@ -31,7 +35,7 @@ class Listing:
     --------
     >>> from maxmargin.solvers import BlockSMO, SimplifiedSMO
     >>> [line["text"] for line in Listing(SimplifiedSMO()).as_json()][0]
-    'def iterate(self, state: DualState) -> Moves:'
+    'def iterate(self, state):'
     >>> Listing(BlockSMO()).as_json()  # no page of a textbook
     []
     """
@@ -47,8 +51,8 @@ class Listing:
             self._lines += [*text.splitlines(), ""]
 
     def as_json(self) -> list[JSON]:
-        """The lines, each with its text."""
-        return [{"text": line} for line in self._lines[:-1]]
+        """The lines, each with its text; a signature without its types, which fill a screen."""
+        return [{"text": TYPES.sub("", line)} for line in self._lines[:-1]]
 
     def ran(self) -> list[JSON]:
         """The lines that ran since the last step, in order, with the values they changed."""

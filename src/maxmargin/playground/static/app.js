@@ -170,7 +170,7 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     } else {
       const now = lane();
       proof.update(now ? { primal: now.primal, dual: now.objective, gap: now.gap,
-        kkt_violation: now.violation, no_bound: now.no_bound ?? (now.gap === null && noBound()),
+        kkt_violation: now.violation, no_bound: now.no_bound ?? (now.gap === null ? noBound() : undefined),
         status: now.status ?? "under way" } : null,
       now ? `${stage.player.subject}${now.offset === null ? "" : ` · b = ${show(now.offset)}`}${
         now.field.tube == null ? "" : ` · ε = ${show(now.field.tube)}`}` : "", stage.player.problem ?? "");

@@ -11,7 +11,7 @@ export function listingCard() {
       event.preventDefault();
       light(at + by);
     } });
-  const element = h("figure", { class: "card", "data-control": "listing" }, h("figcaption", {}, "The solver, line by line"), lines);
+  const element = h("figure", { class: "card wide", "data-control": "listing" }, h("figcaption", {}, "The solver, line by line"), lines);
   let shown = null, ran = [], at = -1;
 
   /** Light one of the lines that ran; the margin has what is known by then. */

@@ -28,7 +28,7 @@ export function proofPanel() {
       const known = proof && Number.isFinite(proof.primal) && Number.isFinite(proof.gap);
       const scale = known ? Math.max(Math.abs(proof.primal), Math.abs(proof.dual), 1e-12) : 1;
       bar.style.setProperty("--share", known ? `${100 * Math.min(proof.gap / scale, 1)}%` : "100%");
-      const claim = proof?.no_bound ?? proof?.status ?? why;
+      const claim = proof?.no_bound || (proof?.status ?? why);
       status.textContent = claim;
       put(status, "data-status", proof?.no_bound ? "no bound" : proof?.status ?? "");
       cost.textContent = note;
