@@ -76,7 +76,7 @@ class Blackboard:
     def took(self, i: int, j: int, why: str, of_j: dict[str, float], t: float) -> None:
         """Report the step: what α_j was, its L and H and best value, as steps t of β_j −= t."""
         steps = {name: float(self.y[j]) * (of_j["was"] - value) for name, value in of_j.items()}
-        low, high = sorted((steps["L"], steps["H"]))
+        low, _, high = sorted((steps["L"], t, steps["H"]))  # t is L or H, but for rounding
         self.state.took((i, j), why, steps["best"], t, low, high)
 
     def move_alone(self, i: int, best: float) -> tuple[float, float, float]:
