@@ -258,18 +258,18 @@ def run_generated(line: Line, folder: Path, client) -> dict:
     import dask.dataframe as dd
 
     from maxmargin import SVC
-    from maxmargin.scale import ParquetPartitions
+    from maxmargin.scale import DatasetPartitions
 
     rows, gamma = line.rows or 5_000_000, 0.02
     path = generated(folder, rows)
-    parts = ParquetPartitions(path, "y")
+    parts = DatasetPartitions(path, "y")
     if line.way.startswith("sgd"):
         return run_sgd(parts, rows, 1.0, gamma)
     model = SVC(approximation="nystroem", n_components=COMPONENTS, gamma=gamma, cache_size=BUDGET)
 
     def fit(file):
         if client is None:
-            return model.fit(ParquetPartitions(file, "y"))
+            return model.fit(DatasetPartitions(file, "y"))
         table = dd.read_parquet(file, split_row_groups=1)
         return model.fit(table.drop(columns="y"), table["y"])
 

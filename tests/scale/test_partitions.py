@@ -15,7 +15,7 @@ from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.datasets import moons
 from maxmargin.kernels import RBF, Linear, Pairwise, Polynomial
 from maxmargin.problem import Status
-from maxmargin.scale import ArrayPartitions, LibsvmPartitions, ParquetPartitions
+from maxmargin.scale import ArrayPartitions, DatasetPartitions, LibsvmPartitions
 from maxmargin.scale.partitions import checked_block
 from maxmargin.scale.state import VARIABLES, PartitionedState
 from maxmargin.scale.survey import survey
@@ -219,7 +219,7 @@ def test_memmap(tmp_path):
 
 
 def test_parquet(tmp_path, frame):
-    data = ParquetPartitions(parquet(tmp_path, frame), "label", weight="weight")
+    data = DatasetPartitions(parquet(tmp_path, frame), "label", weight="weight")
     assert data.count == 5
     part = SVC(**TIGHT).fit(data)
     assert part.feature_names_in_.tolist() == ["u", "v"]
@@ -228,14 +228,35 @@ def test_parquet(tmp_path, frame):
     assert (part.predict(data) == whole.predict(frame[["u", "v"]])).all()
     assert (part.predict(frame[["u", "v"]]) == part.predict(data)).all()
     with pytest.raises(ValueError, match="the columns are u, but SVC was fitted on u, v"):
-        part.predict(ParquetPartitions(parquet(tmp_path, frame), "label", columns=["u"]))
+        part.predict(DatasetPartitions(parquet(tmp_path, frame), "label", columns=["u"]))
 
 
 def test_a_folder_of_parquet_files(tmp_path, frame):
     for k in range(3):
         frame[k::3].to_parquet(tmp_path / f"part-{k}.parquet")
-    data = ParquetPartitions(tmp_path, "label", columns=["u", "v"])
+    data = DatasetPartitions(tmp_path, "label", columns=["u", "v"])
     assert SVC().fit(data).shape_fit_ == X.shape
+
+
+def test_folders_of_hive_a_uri_and_csv(tmp_path, frame):
+    """Folders named key=value are columns; a URI is not mangled; a file of CSV is a partition."""
+    for k in range(3):
+        (tmp_path / f"k={k}").mkdir()
+        frame[k::3].to_parquet(tmp_path / f"k={k}" / "part.parquet", row_group_size=50)
+    data = DatasetPartitions(tmp_path.as_uri(), "label", weight="weight")
+    assert data.columns == ["u", "v", "k"]
+    assert data.count == 6
+    found = np.concatenate([data.block(number).X for number in range(data.count)])
+    wanted = np.concatenate(
+        [np.column_stack([frame[k::3][["u", "v"]], np.full(len(frame[k::3]), k)]) for k in range(3)]
+    )
+    np.testing.assert_array_equal(found, wanted)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    text = DatasetPartitions(
+        [tmp_path / "rows.csv"] * 2, "label", weight="weight", file_format="csv"
+    )
+    np.testing.assert_allclose(text.block(1).X, frame[["u", "v"]], rtol=1e-15)
+    assert SVC().fit(text).shape_fit_ == (2 * len(frame), 2)
 
 
 def test_libsvm_text(tmp_path):
@@ -337,28 +358,25 @@ def test_targets_are_numbers_and_one_class_needs_none():
 def test_a_parquet_file_cut_short_is_named(tmp_path, frame):
     path = parquet(tmp_path, frame)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"rows\.parquet is not a whole Parquet file"):
-        ParquetPartitions(path, "label")
+    with pytest.raises(ValueError, match=r"rows\.parquet cannot be read as parquet"):
+        DatasetPartitions(path, "label")
 
 
 @pytest.mark.parametrize("damage", ["cut", "overwritten"])
 def test_a_parquet_file_that_is_damaged_later_is_named_by_partition(tmp_path, frame, damage):
     path = parquet(tmp_path, frame)
-    data, whole = ParquetPartitions(path, "label"), path.read_bytes()
+    data, whole = DatasetPartitions(path, "label"), path.read_bytes()
     third = ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     spoilt = whole[:third] if damage == "cut" else whole[:third] + bytes(40) + whole[third + 40 :]
     path.write_bytes(spoilt)
-    first = 0 if damage == "cut" else 2  # without its end no part of a Parquet file is found
-    with pytest.raises(
-        ValueError, match=rf"partition {first} \(.*rows\.parquet, row group {first}"
-    ):
+    with pytest.raises(ValueError, match=r"partition 2 \(.*rows\.parquet, row group 2"):
         SVC().fit(data)
 
 
 def test_a_missing_column_is_named(tmp_path, frame):
     path = parquet(tmp_path, frame)
     with pytest.raises(ValueError, match="has no column target; it has u, v, label, weight"):
-        ParquetPartitions(path, "target")
+        DatasetPartitions(path, "target")
 
 
 def test_a_text_that_is_not_libsvm_is_named(tmp_path):

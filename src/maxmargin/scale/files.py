@@ -1,4 +1,4 @@
-"""Partitions that are parts of files: Parquet by row groups, LIBSVM text by ranges of bytes.
+"""Partitions that are parts of files: tables by `pyarrow.dataset`, LIBSVM text by ranges of bytes.
 
 Of each file only two partitions are in memory: the one that is computed with, and the next one.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,29 +17,33 @@ PathLike = str | Path
 MOST_COLUMNS = np.iinfo(np.int32).max - 1
 
 
-class ParquetPartitions(LocalPartitions):
-    """Rows of Parquet files; a row group is a partition.
+class DatasetPartitions(LocalPartitions):
+    """Rows of tables that `pyarrow.dataset` finds: a row group of Parquet is a partition.
 
     Parameters
     ----------
-    path : path of a file, or of a folder of files, or a sequence of paths
+    path : path or URI of a file or a folder, or a sequence of them
+        Such as "train/", "s3://bucket/train/" or "gs://bucket/rows.parquet". Folders named
+        `key=value`, as Hive and Spark write them, are columns.
     label : str or None
         The column of the labels; None if there is none.
     weight : str or None
         The column of the sample weights.
     columns : sequence of str or None
         Those to learn from; all others by default.
+    file_format : {"parquet", "csv", "arrow"}, default="parquet"
+        Of the files. A file of CSV or Arrow is one partition.
 
     Examples
     --------
     >>> import tempfile, pandas as pd
     >>> from maxmargin import SVR
-    >>> from maxmargin.scale import ParquetPartitions
+    >>> from maxmargin.scale import DatasetPartitions
     >>> x = np.linspace(0, 6, 90)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = pd.DataFrame({"x": x, "target": np.sin(x)})
     ...     table.to_parquet(f"{folder}/sine.parquet", row_group_size=30)
-    ...     data = ParquetPartitions(f"{folder}/sine.parquet", "target")
+    ...     data = DatasetPartitions(f"{folder}/sine.parquet", "target")
     ...     data.count, SVR(gamma=1.0).fit(data).predict(pd.DataFrame({"x": [np.pi / 2]})).round(1)
     (3, array([0.9]))
     """
@@ -52,71 +55,59 @@ class ParquetPartitions(LocalPartitions):
         *,
         weight: str | None = None,
         columns: Sequence[str] | None = None,
+        file_format: str = "parquet",
     ) -> None:
         self.label, self.weight, self.labelled = label, weight, label is not None
-        self.parts = [
-            (file, group)
-            for file in parquet_files(path)
-            for group in range(self._opened(file).num_row_groups)
-        ]
+        try:
+            from pyarrow import ArrowInvalid, dataset
+        except ImportError as error:
+            raise ImportError("tables need pyarrow: pip install pyarrow") from error
+        try:
+            paths = [path] if isinstance(path, str | Path) else path
+            options = {"format": file_format, "partitioning": "hive"}
+            found = dataset.dataset([dataset.dataset(each, **options) for each in paths])
+            self.parts = [
+                part
+                for file in found.get_fragments()
+                for part in (file.split_by_row_group() if file_format == "parquet" else [file])
+            ]
+        except ArrowInvalid as error:
+            raise ValueError(
+                f"{path} cannot be read as {file_format}, a file may have been cut short: {error}"
+            ) from error
         if not self.parts:
             raise ValueError(f"{path} has no rows: no file, or none with a row group")
-        self.count = len(self.parts)
-        there = self._opened(self.parts[0][0]).schema_arrow.names
+        self.count, self.schema = len(self.parts), found.schema
+        there = found.schema.names
         missing = {*(columns or ()), *filter(None, (label, weight))} - {*there}
         if missing:
             raise ValueError(
-                f"{self.parts[0][0]} has no column {', '.join(sorted(missing))}; it has "
-                f"{', '.join(there)}"
+                f"{path} has no column {', '.join(sorted(missing))}; it has {', '.join(there)}"
             )
         self.columns = list(columns or [each for each in there if each not in (label, weight)])
 
     def name(self, number: int) -> str:
-        file, group = self.parts[number]
-        return f"partition {number} ({file}, row group {group})"
+        part = self.parts[number]
+        groups = "".join(f", row group {each.id}" for each in getattr(part, "row_groups", ()))
+        return f"partition {number} ({part.path}{groups})"
 
     def block(self, number: int) -> Block:
-        file, group = self.parts[number]
+        from pyarrow.dataset import get_partition_keys
+
+        part = self.parts[number]
         wanted = [*(self.columns or ()), *filter(None, (self.label, self.weight))]
+        own = {*part.physical_schema.names, *get_partition_keys(part.partition_expression)}
+        if missing := {*wanted} - own:
+            raise ValueError(f"{self.name(number)} has no column {', '.join(sorted(missing))}")
         try:
-            opened = self._opened(file)
-            missing = {*wanted} - {*opened.schema_arrow.names}
-            table = None if missing else opened.read_row_group(group, columns=wanted)
+            table = part.to_table(schema=self.schema, columns=wanted)
         except (OSError, ValueError) as error:  # those of pyarrow are of these kinds
             raise ValueError(f"{self.name(number)} cannot be read: {error}") from error
-        if table is None:
-            raise ValueError(f"{self.name(number)} has no column {', '.join(sorted(missing))}")
         lines = {each: table[each].to_numpy() for each in wanted}
         X = np.column_stack([lines[each] for each in self.columns or ()])
         y = None if self.label is None else lines[self.label]
         weights = None if self.weight is None else lines[self.weight]
         return checked_block(X, y, weights, self.name(number))
-
-    @staticmethod
-    def _opened(file: Path) -> Any:
-        try:
-            from pyarrow import ArrowInvalid
-            from pyarrow.parquet import ParquetFile
-        except ImportError as error:
-            raise ImportError("Parquet files need pyarrow: pip install pyarrow") from error
-        try:
-            return ParquetFile(file)
-        except (ArrowInvalid, OSError) as error:
-            raise ValueError(
-                f"{file} is not a whole Parquet file, it may have been cut short: {error}"
-            ) from error
-
-
-def parquet_files(path: PathLike | Sequence[PathLike]) -> list[Path]:
-    """The files that a path, a folder or several of them stand for."""
-    if not isinstance(path, str | Path):
-        return [file for each in path for file in parquet_files(each)]
-    place = Path(path)
-    if place.is_dir():
-        return sorted(place.rglob("*.parquet"))
-    if not place.exists():
-        raise FileNotFoundError(f"there is no file {place}")
-    return [place]
 
 
 class LibsvmPartitions(LocalPartitions):
