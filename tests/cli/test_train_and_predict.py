@@ -176,3 +176,49 @@ def test_a_prediction_is_a_line_whatever_the_class_is_called(run, folder):
     assert found == '"a\nb"\n"a\nb"\nc, d\nc, d\n'
     table = run("predict", "lines.maxmargin", "lines.csv", "--decision").out
     assert [line[0] for line in csv.reader(io.StringIO(table))][1:] == ["a\nb"] * 2 + ["c, d"] * 2
+
+
+FRUIT = "weight,colour,fruit\n" + "".join(
+    f"{100 + i},{'green' if i % 2 else 'red'},{'pear' if i % 2 else 'apple'}\n" for i in range(20)
+)
+
+
+def test_values_of_text_that_training_has_not_seen(run, folder):
+    (folder / "fruit.csv").write_text(FRUIT)
+    (folder / "new.csv").write_text("weight,colour\n101,blue\n102,red\n")
+    assert run("train", "fruit.csv").code == 0
+    refused = run("predict", "fruit.maxmargin", "new.csv")
+    assert refused.code == 1
+    assert "new.csv: row 1, column 'colour': 'blue' was not there at training" in refused.err
+    assert "--unknown ignore" in refused.err
+    assert run("train", "fruit.csv", "--unknown", "ignore").code == 0
+    assert len(run("predict", "fruit.maxmargin", "new.csv").out.splitlines()) == 2
+
+
+def test_a_value_that_only_held_out_rows_have_is_named(run, folder):
+    (folder / "fruit.csv").write_text(FRUIT.replace("103,green", "103,blue"))
+    found = [run("train", "fruit.csv", "--holdout", "0.5", "--seed", seed) for seed in range(8)]
+    refused = [each for each in found if each.code]
+    assert refused
+    assert "fruit.csv: column 'colour': 'blue' is only in rows that --holdout" in refused[0].err
+    options = ["--holdout", "0.5", "--unknown", "ignore", "--seed", found.index(refused[0])]
+    assert run("train", "fruit.csv", *options).code == 0
+
+
+def test_another_delimiter(run, folder):
+    (folder / "fruit.txt").write_text(FRUIT.replace(",", "^"))
+    assert run("train", "fruit.txt", "--delimiter", "^").code == 0
+
+
+def test_identifiers_are_named_and_left_out(run, folder):
+    lines = [f"r{i:03},{i % 7},{'pear' if i % 7 > 3 else 'apple'}" for i in range(200)]
+    (folder / "a.csv").write_text("\n".join(["id,weight,fruit", *lines]) + "\n")
+    (folder / "b.csv").write_text("id,weight\nnew,6\nr001,0\n")
+    (folder / "c.csv").write_text("weight\n6\n0\n")
+    trained = run("train", "a.csv", "--holdout", "0.3")
+    assert trained.code == 0
+    assert "a.csv: left out 'id': nearly every row has a value of its own" in trained.err
+    for name in ("b.csv", "c.csv"):
+        assert run("predict", "a.maxmargin", name).out.split() == ["pear", "apple"]
+    kept = run("train", "a.csv", "--text", "id", "--json")
+    assert kept.json["features"] == 2

@@ -52,6 +52,29 @@ def test_a_table_is_its_columns_and_the_last_is_the_target(read):
     assert rows.X["weight"].to_pylist() == [120.5, 150.0, 121.0]
 
 
+def test_streams_of_arrow_and_zstd(read):
+    table = pa.table({"a": [1.0, 2.0], "y": ["p", "q"]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    packed = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(packed, "zstd") as stream:
+        stream.write(b"a,y\n1,p\n2,q\n")
+    for content in (sink.getvalue().to_pybytes(), packed.getvalue().to_pybytes()):
+        rows = read(content, "data")
+        assert rows.X["a"].to_pylist() == [1.0, 2.0]
+        assert rows.y.tolist() == ["p", "q"]
+    with pytest.raises(DataFileError, match="the compressed file is damaged"):
+        read(packed.getvalue().to_pybytes()[:-4], "data.zst")
+
+
+def test_a_delimiter_may_be_given(read):
+    rows = read("a:b:c,d\n1:2:0\n3:4:1\n", delimiter=":")
+    assert rows.names == ["a", "b"]
+    with pytest.raises(DataFileError, match="a delimiter is one character, not '::'"):
+        read("a::b\n1::2\n", delimiter="::")
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [

@@ -28,6 +28,7 @@ def certify(
     data: o.DataFile,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -38,7 +39,9 @@ def certify(
     """
     began = perf_counter()
     opened = open_model(model)
-    rows = opened.rows(data, Reading(target, True, header, drop or (), (), zero_based))
+    rows = opened.rows(
+        data, Reading(target, True, header, drop or (), (), zero_based, delimiter=delimiter)
+    )
     proof = proof_of(opened, trained_on(opened, rows))
     tol, stored = opened.machine.tol, opened.machine.certificate_
     within = min(proof.kkt_violation, proof.relative_gap) <= tol * (1 + 1e-6)

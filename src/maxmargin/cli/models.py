@@ -41,8 +41,8 @@ class Model:
         The target is the column it was trained with, if the file has it.
         """
         target = str(self.notes.get("target", ""))
-        schema = schema_of(self.estimator)
-        return read(data, replace(how, schema=schema, trained_target=target))
+        schema, left_out = schema_of(self.estimator), tuple(self.notes.get("left_out", ()))
+        return read(data, replace(how, schema=schema, trained_target=target, identifiers=left_out))
 
 
 def open_model(path: Path) -> Model:

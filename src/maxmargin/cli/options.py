@@ -47,6 +47,14 @@ Text = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="Between the cells of a CSV; by default comma, tab, semicolon or bar, by the first "
+        "line.",
+        rich_help_panel=DATA,
+    ),
+]
 ZeroBased = Annotated[
     bool,
     typer.Option("--zero-based", help="LIBSVM indices begin at 0.", rich_help_panel=DATA),

@@ -44,6 +44,7 @@ def predict(
     ] = False,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -53,7 +54,9 @@ def predict(
     Columns are matched by their names, in whatever order; a target among them is not looked at.
     """
     opened = open_model(model)
-    rows = opened.rows(data, Reading(target, False, header, drop or (), (), zero_based))
+    rows = opened.rows(
+        data, Reading(target, False, header, drop or (), (), zero_based, delimiter=delimiter)
+    )
     X = features_for(opened.estimator, rows)
     predicted: Labels = opened.estimator.predict(X)
     more: dict[str, Floats] = {}
@@ -128,6 +131,7 @@ def evaluate(
     data: o.DataFile,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -139,7 +143,9 @@ def evaluate(
     from maxmargin.cli.scores import headline, scores  # with sklearn.metrics, slow to import
 
     opened = open_model(model)
-    rows = opened.rows(data, Reading(target, True, header, drop or (), (), zero_based))
+    rows = opened.rows(
+        data, Reading(target, True, header, drop or (), (), zero_based, delimiter=delimiter)
+    )
     found = scores(opened.estimator, rows)
     if as_json:
         print_json({"model": str(model), "rows": rows.shape[0], **found})

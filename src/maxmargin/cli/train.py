@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -22,11 +24,12 @@ from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
 from maxmargin.io.columns import machine_of, prepared
 from maxmargin.io.container import check_is_file
-from maxmargin.io.rows import Reading, Rows
+from maxmargin.io.rows import Reading, Rows, listed
 from maxmargin.problem import Status
 from maxmargin.selection import Search
 from maxmargin.selection import tune as search_over
 
+MANY = 50  # values of a column of text: up to here one column for each costs little
 FEW = 5  # rows of a class on average: with fewer, whole numbers are more likely quantities
 
 
@@ -64,6 +67,7 @@ def train(
     seed: m.Seed = 0,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -74,6 +78,14 @@ def train(
             rich_help_panel=o.DATA,
         ),
     ] = True,
+    unknown: Annotated[
+        Literal["error", "ignore"],
+        typer.Option(
+            help="A value of text that training has not seen: refuse the row, or predict without "
+            "it.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = "error",
     test: Annotated[
         str | None, typer.Option(metavar="FILE", help="Rows to test on.", rich_help_panel=o.DATA)
     ] = None,
@@ -104,7 +116,15 @@ def train(
     model file keeps both. Ctrl-C stops; with --keep-partial the model so far is saved.
     """
     place = model or default_place(data)
-    reading = Reading(target, machine != "oneclass", header, drop or (), text or (), zero_based)
+    reading = Reading(
+        target,
+        machine != "oneclass",
+        header,
+        drop or (),
+        text or (),
+        zero_based,
+        delimiter=delimiter,
+    )
     given = {
         "kernel": kernel,
         "C": C,
@@ -136,15 +156,28 @@ def train(
     check_is_file(place)
     began = perf_counter()
     rows, took = read(data, reading), perf_counter() - began
+    rows, left_out = without_identifiers(rows, text or ())
+    if left_out:
+        say(identifiers_words(rows, left_out), style="yellow")
+        reading = replace(reading, drop=[*reading.drop, *left_out])
     name = machine or m.suited(rows.y)
     shown, hidden = parts(rows, name, holdout, seed)
     if test is not None:
-        fitting = replace(reading, text=(), schema=shown.schema, trained_target=rows.target)
+        fitting = replace(
+            reading,
+            text=(),
+            schema=replace(shown.schema, unknown=unknown == "ignore"),
+            trained_target=rows.target,
+        )
         hidden = read(test, fitting)
-    estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale)
+    if holdout is not None and hidden is not None and unknown == "error":
+        check_known(shown, hidden)
+    estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown)
     if not as_json:
         say(preparation(shown, name, estimator))
     notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
+    if left_out:
+        notes["left_out"] = left_out
     if tune:
         search = choose(estimator, shown, jobs)
         notes["tuned"] = {**search.best_params_, "score": search.best_score_}
@@ -167,7 +200,7 @@ def default_place(data: str) -> Path:
     if data == "-":
         raise m.wrong("data from standard input have no name: say where to save with --model")
     name = Path(data).name
-    for suffix in (".gz", ".bz2", ".xz"):
+    for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix)
     return Path(Path(name).stem + ".maxmargin")
 
@@ -205,6 +238,39 @@ def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows
     except ValueError as error:
         raise rows.error(f"cannot be split by --holdout {holdout}: {error}") from error
     return rows.take(np.sort(shown)), rows.take(np.sort(hidden))
+
+
+def without_identifiers(rows: Rows, kept: Sequence[str]) -> tuple[Rows, list[str]]:
+    """The rows without columns of text that tell rows apart, and the names of these columns.
+
+    With fewer than two rows for a value on average, a column for each value learns nothing.
+    """
+    values = {name: len(known) for name, known in rows.schema.text.items() if name not in kept}
+    found = [name for name, count in values.items() if count > max(MANY, rows.shape[0] / 2)]
+    if not found:
+        return rows, []
+    if len(found) == rows.shape[1]:
+        raise rows.error(f"has no column to learn from besides identifiers: {listed(found)}")
+    text = tuple(name for name in rows.text if name not in found)
+    return replace(rows, X=rows.X.drop_columns(found), text=text), found
+
+
+def identifiers_words(rows: Rows, names: Sequence[str]) -> str:
+    """What to say of columns that are left out."""
+    return (
+        f"{rows.source}: left out {listed(names)}: nearly every row has a value of its own, as an "
+        f"identifier has; --text {quote(names[0])} keeps it"
+    )
+
+
+def check_known(shown: Rows, hidden: Rows) -> None:
+    """Refuse a value of text that --holdout took away from training altogether."""
+    for name, known in shown.schema.text.items():
+        if others := {*hidden.schema.text[name]} - {*known}:
+            raise shown.error(
+                f"column {name!r}: {min(others)!r} is only in rows that --holdout keeps for the "
+                "test; --unknown ignore predicts without it, or leave the column out with --drop"
+            )
 
 
 def choose(estimator: BaseEstimator, rows: Rows, jobs: int | None) -> Search:

@@ -66,6 +66,7 @@ def tune(
     jobs: m.Jobs = None,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -78,7 +79,7 @@ def tune(
         "epsilon": epsilon,
         "class_weight": "balanced" if balanced else None,
     }
-    reading = Reading(target, True, header, drop or (), text or (), zero_based)
+    reading = Reading(target, True, header, drop or (), text or (), zero_based, delimiter=delimiter)
     rows, chosen, X = learnable(data, reading, machine, given, scale=scale, quiet=as_json)
     found = search_over(
         chosen,
@@ -174,6 +175,7 @@ def loo(
     jobs: m.Jobs = None,
     target: o.Target = None,
     header: o.Header = None,
+    delimiter: o.Delimiter = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -196,7 +198,7 @@ def loo(
         "class_weight": "balanced" if balanced else None,
         "tol": tol,
     }
-    reading = Reading(target, True, header, drop or (), text or (), zero_based)
+    reading = Reading(target, True, header, drop or (), text or (), zero_based, delimiter=delimiter)
     rows, chosen, X = learnable(data, reading, machine, given, scale=scale, quiet=as_json)
     found = leave_one_out(chosen, X, rows.targets, n_jobs=jobs)
     worst = max(proof.kkt_violation for proof in found.certificates)

@@ -62,6 +62,8 @@ def read_arrow(source: Source, how: Reading) -> Rows:
         raise source.error("has no rows")
     for name in how.drop:
         table = table.remove_column(place_of(source, table.column_names, name))
+    known = [name for name in how.identifiers if name in table.column_names]
+    table = table.drop_columns(known)
     y, target = None, ""
     place = target_place(source, table.column_names, how)
     if place is not None:
@@ -82,7 +84,7 @@ def _table(source: Source, how: Reading) -> pa.Table:
 
     if source.kind == "csv":
         text = [*how.text, *(how.schema.text if how.schema else ())]
-        return read_csv(source, header=how.header, text=text)
+        return read_csv(source, header=how.header, text=text, delimiter=how.delimiter)
     if source.kind == "parquet":
         from pyarrow import parquet
 
@@ -91,7 +93,8 @@ def _table(source: Source, how: Reading) -> pa.Table:
             if _is_text(column.type):
                 column.validate(full=True)  # that it is UTF-8, which the reader does not look at
         return table
-    table = pa.ipc.open_file(pa.BufferReader(source.data)).read_all()
+    opened = pa.ipc.open_file if source.kind == "arrow" else pa.ipc.open_stream
+    table = opened(pa.BufferReader(source.data)).read_all()
     table.validate(full=True)  # it is mapped as it is: offsets of a damaged file may lead anywhere
     return table
 
@@ -144,7 +147,7 @@ def _numbers_and_text(
             column = column.cast(pa.string())
             if name not in forced:
                 _check_text(source, column, name, schema)
-            elif schema:
+            elif schema and not schema.unknown:
                 _check_known(source, column, name, schema.text[name])
             text.append(name)
         else:
@@ -212,7 +215,7 @@ def _check_known(source: Source, column: pa.ChunkedArray, name: str, known: Sequ
         row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in unknown)
         raise source.error(
             f"row {row}, column {name!r}: {cell!r} was not there at training; known are "
-            f"{listed(list(known))}"
+            f"{listed(list(known))}; --unknown ignore at training takes any value"
         )
 
 

@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from maxmargin.io.rows import Features
 
 
-def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimator:
+def prepared(
+    machine: BaseEstimator, rows: Rows, *, scale: bool, unknown: str = "error"
+) -> BaseEstimator:
     """The machine behind what the rows need: scaling of dense numbers, one-hot columns for text.
+
+    `unknown` says what a value of text that is not in these rows is later: an "error", or no column
+    at all ("ignore").
 
     Examples
     --------
@@ -39,7 +44,7 @@ def prepared(machine: BaseEstimator, rows: Rows, *, scale: bool) -> BaseEstimato
     plain = StandardScaler(with_mean=False, with_std=False)  # "passthrough" takes no Arrow table
     parts = [
         ("numbers", scaler or plain, numbers),
-        ("text", OneHotEncoder(handle_unknown="error"), list(rows.text)),
+        ("text", OneHotEncoder(handle_unknown=unknown), list(rows.text)),
     ]
     from sklearn.compose import ColumnTransformer  # slow to import
 
@@ -57,13 +62,18 @@ def schema_of(model: BaseEstimator) -> Schema:
     """The columns that a fitted model expects."""
     names = getattr(model, "feature_names_in_", None)
     text: dict[str, Sequence[str]] = {}
+    unknown = False
     if isinstance(model, Pipeline) and hasattr(model[0], "transformers_"):
         for name, encoder, columns in model[0].transformers_:
             if name == "text":
+                unknown = encoder.handle_unknown == "ignore"
                 for column, values in zip(columns, encoder.categories_, strict=True):
                     text[str(column)] = [str(value) for value in values]
     return Schema(
-        int(model.n_features_in_), None if names is None else [str(name) for name in names], text
+        int(model.n_features_in_),
+        None if names is None else [str(name) for name in names],
+        text,
+        unknown,
     )
 
 

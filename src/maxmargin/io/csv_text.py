@@ -47,14 +47,20 @@ class Dialect:
     names: list[str]
 
 
-def read_csv(source: Source, *, header: bool | None = None, text: Sequence[str] = ()) -> pa.Table:
+def read_csv(
+    source: Source,
+    *,
+    header: bool | None = None,
+    text: Sequence[str] = (),
+    delimiter: str | None = None,
+) -> pa.Table:
     """The table; columns named in `text` are text even if they look like numbers."""
     from pyarrow import ArrowInvalid, types
 
     _check_encoding(source)
     if source.data[:1] in (b"\r", b"\n"):  # lines without anything before the first
         source = replace(source, data=source.data[:].lstrip(b"\r\n"))
-    dialect = dialect_of(source, header)
+    dialect = dialect_of(source, header, delimiter)
     quoted = b'"' in source.data[:HEAD]
     try:
         table = _read(source, dialect, text, quoted_lines=False)
@@ -141,11 +147,13 @@ def _numbers(source: Source, dialect: Dialect) -> pa.Table | None:
     return found.to_arrow() if whole else None
 
 
-def dialect_of(source: Source, header: bool | None) -> Dialect:
-    """By the first line: a header holds no number."""
+def dialect_of(source: Source, header: bool | None, delimiter: str | None = None) -> Dialect:
+    """How lines are cut, told by the first line: a header holds no number."""
+    if delimiter is not None and len(delimiter) != 1:
+        raise source.error(f"a delimiter is one character, not {delimiter!r}")
     head = source.data[:HEAD].removeprefix(b"\xef\xbb\xbf")
     first = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
-    delimiter = _delimiter(source.name, first)
+    delimiter = delimiter or _delimiter(source.name, first)
     cells = next(csv.reader([first], delimiter=delimiter), [])
     if header is None:
         header = not any(NUMBER.fullmatch(cell) for cell in cells)

@@ -26,11 +26,13 @@ class Schema:
     count : number of features
     names : their names, if they had some
     text : names of those that are text, with the values that each may have
+    unknown : whether text may have other values too, which the model ignores
     """
 
     count: int
     names: Sequence[str] | None = None
     text: dict[str, Sequence[str]] = field(default_factory=dict)
+    unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Reading:
     zero_based : whether the indices of LIBSVM text begin at 0
     schema : what the columns must be, for a model that is already trained
     trained_target : name of the target that model was trained with
+    delimiter : between the cells of a CSV; None to tell by the first line
+    identifiers : columns that the model was trained without, left out where a file has them
     """
 
     target: str | None = None
@@ -57,6 +61,8 @@ class Reading:
     zero_based: bool = False
     schema: Schema | None = None
     trained_target: str = ""
+    delimiter: str | None = None
+    identifiers: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,17 @@ from typing import BinaryIO, TypeAlias
 Bytes: TypeAlias = bytes | mmap.mmap
 HEAD = 65_536  # bytes that are looked at to tell what a file holds
 
+
+def _zstd(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
+        found: bytes = stream.read()
+    return found
+
+
 COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x28\xb5\x2f\xfd": _zstd,
     b"\x1f\x8b": gzip.decompress,
     b"BZh": bz2.decompress,
     b"\xfd7zXZ\x00": lzma.decompress,
@@ -34,6 +44,7 @@ COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
 MAGIC = {
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow stream",
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",
     b"PK\x05\x06": "npz",
@@ -55,7 +66,7 @@ class Source:
     Attributes
     ----------
     name : as the user gave it; "standard input" for "-"
-    kind : "csv", "parquet", "arrow", "npy", "npz" or "libsvm"
+    kind : "csv", "parquet", "arrow", "arrow stream", "npy", "npz" or "libsvm"
     data : bytes, or a map of the file
     """
 
@@ -126,7 +137,7 @@ def kind(head: bytes, name: str) -> str:
     if b"\0" in head:
         raise DataFileError(
             f"{name}: is binary, and none of the formats known here: CSV, TSV, Parquet, Arrow, "
-            ".npy, .npz, LIBSVM text, these compressed by gzip, bzip2 or xz"
+            ".npy, .npz, LIBSVM text, these compressed by gzip, bzip2, xz or zstd"
         )
     suffixes = Path(name).suffixes
     for suffix in suffixes:

@@ -25,7 +25,7 @@ def read_rows(path: str | Path, how: Reading = PLAINLY) -> Rows:
     ----------
     path : path, or "-" for standard input
         CSV, TSV, Parquet, Arrow (also Feather), .npy, .npz (arrays X and y) or LIBSVM text, by
-        its content or name; each may be compressed by gzip, bzip2 or xz.
+        its content or name; each may be compressed by gzip, bzip2, xz or zstd.
     how : Reading
 
     Raises
