@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import maxmargin as mm
 from fitted import TWO, X, fitted
 from fuzz.model_files import joined, models, mutated, parts, tried
 from maxmargin import ModelFileError
+from maxmargin.io.container import opened, read_arrays
 
 
 @pytest.fixture
@@ -53,6 +55,36 @@ def test_what_is_no_model_file(contents, words, tmp_path):
 def test_a_file_that_is_not_there_is_said_so(tmp_path):
     with pytest.raises(FileNotFoundError):
         mm.load(tmp_path / "none")
+
+
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    refused(tmp_path / "pipe", "pipe, no model file")
+
+
+def test_a_file_replaced_while_it_is_read_is_one_or_the_other(path, tmp_path):
+    other = fitted("svc").model
+    before = mm.load(path)
+    with opened(path) as (file, header):
+        mm.save(other, path)
+        arrays = read_arrays(file, header)
+    assert np.array_equal(arrays["intercept"], before.intercept_)
+    assert np.array_equal(mm.load(path).intercept_, other.intercept_)
+
+
+def test_no_read_beside_a_save_is_refused(path):
+    one, two = mm.load(path), fitted("svc").model
+
+    def saves():
+        for number in range(100):
+            mm.save((one, two)[number % 2], path)
+
+    with ThreadPoolExecutor(3) as threads:
+        savers = [threads.submit(saves) for _ in range(2)]
+        while not all(each.done() for each in savers):
+            mm.load(path)
+    for each in savers:
+        each.result()
 
 
 def test_every_truncation_is_refused(path):

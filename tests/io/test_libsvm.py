@@ -243,6 +243,14 @@ def test_a_damaged_file_is_refused(old, new, words, tmp_path):
         load_libsvm(tmp_path / "m")
 
 
+def test_a_file_cut_inside_its_last_line_is_refused(tmp_path):
+    whole = GOOD.replace("-1 2:1", "-1 2:1.25")
+    for length in range(whole.index("-1 2:1.25") + 1, len(whole)):
+        (tmp_path / "m").write_text(whole[:length])
+        with pytest.raises(ModelFileError, match="truncated"):
+            load_libsvm(tmp_path / "m")
+
+
 MARKED = GOOD.replace("c_svc", "one_class").replace("label 1 -1\nnr_sv 1 1\n", "")
 
 

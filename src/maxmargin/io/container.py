@@ -4,8 +4,9 @@
     header           JSON: the name, dtype, shape and place of each array, and "__metadata__"
     the arrays       one after the other, without gaps
 
-`safetensors` writes it and checks the header: its size, that places neither overlap nor leave gaps
-and end where the file ends, that shapes are as large as places. The metadata has two strings,
+`safetensors` writes it. Here it is read from one open file, and the header is checked: its size,
+that places neither overlap nor leave gaps and end where the file ends, that shapes are as large as
+places. The metadata has two strings,
 "maxmargin" (the document) and "sha256" (of the document and of every array with its name, dtype
 and shape). docs/model-format.md has all of it.
 """
@@ -16,6 +17,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 Model: TypeAlias = Any  # an estimator, or what holds a few attributes of one
@@ -80,28 +82,27 @@ class ArrayPlace:
 class Container:
     """The checked header of a file: the document, and where the arrays are."""
 
-    path: Path
     document: Node
     checksum: str | None
     text: str
     places: dict[str, ArrayPlace]
 
-    def arrays(self) -> dict[str, Table]:
-        """Every array, read into memory of its own size, once the checksum agrees."""
-        arrays: dict[str, Table] = {}
-        with self.path.open("rb", buffering=0) as file:
-            for name, place in self.places.items():
-                array = np.empty(place.shape, np.dtype(DTYPES[place.code]).newbyteorder("<"))
-                file.seek(place.start)
-                read = _fill(file, array.reshape(-1).view(np.uint8)) if array.size else 0
-                if read != place.size:
-                    raise ModelFileError("it ended while being read")
-                arrays[name] = array.astype(DTYPES[place.code], copy=False)
-        if checksum(self.text, arrays) != self.checksum:
-            raise ModelFileError(
-                "the checksum does not agree with the contents: the file is damaged or was changed"
-            )
-        return arrays
+
+def read_arrays(file: RawIOBase, container: Container) -> dict[str, Table]:
+    """Every array of an open file, in memory of its own size, once the checksum agrees."""
+    arrays: dict[str, Table] = {}
+    for name, place in container.places.items():
+        array = np.empty(place.shape, np.dtype(DTYPES[place.code]).newbyteorder("<"))
+        file.seek(place.start)
+        read = _fill(file, array.reshape(-1).view(np.uint8)) if array.size else 0
+        if read != place.size:
+            raise ModelFileError("it ended while being read")
+        arrays[name] = array.astype(DTYPES[place.code], copy=False)
+    if checksum(container.text, arrays) != container.checksum:
+        raise ModelFileError(
+            "the checksum does not agree with the contents: the file is damaged or was changed"
+        )
+    return arrays
 
 
 def _fill(file: RawIOBase, target: NDArray[np.uint8]) -> int:
@@ -127,12 +128,23 @@ def named(path: Path) -> Iterator[None]:
         raise ModelFileError(f"{path}: {error}") from error
 
 
-def opened(path: Path) -> Container:
-    """The header of a model file, checked; no array is read."""
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        first = file.read(8)
-        length = int.from_bytes(first, "little")
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[RawIOBase, Container]]:
+    """The open file of a model and its checked header; no array is read.
+
+    The file is opened once: another that takes its name meanwhile is not mixed with it.
+    """
+    if path.exists() and not path.is_file():
+        raise ModelFileError(f"{path} is a folder, a device or a pipe, no model file")
+    with path.open("rb", buffering=0) as file:
+        yield file, read_header(path, file)
+
+
+def read_header(path: Path, file: RawIOBase) -> Container:
+    """The checked header of an open file."""
+    size = os.fstat(file.fileno()).st_size
+    first = file.read(8) or b""
+    length = int.from_bytes(first, "little")
     if size == 0:
         raise ModelFileError(f"{path} is empty: it is no model file of maxmargin")
     if first == b"svm_type":
@@ -149,24 +161,51 @@ def opened(path: Path) -> Container:
         raise ModelFileError(
             f"{path} has a header of {length:,} bytes; that of a model has at most {MOST_HEADER:,}"
         )
+    header = np.empty(length, np.uint8)
+    if _fill(file, header) != length:
+        raise ModelFileError("it ended while being read")
     try:
-        with safe_open(path, framework="np") as file:
-            metadata, start, places = file.metadata() or {}, 8 + length, {}
-            for name in file.offset_keys():
-                view = file.get_slice(name)
-                place = ArrayPlace(view.get_dtype(), tuple(view.get_shape()), start)
-                if place.code not in DTYPES:
-                    raise ModelFileError(f"array {name!r} has the dtype {place.code}")
-                places[name], start = place, start + place.size
-    except SafetensorError as error:
+        entries = json.loads(header.tobytes(), object_pairs_hook=_each_once)
+        metadata = entries.pop("__metadata__", {})
+        places = placed(entries, 8 + length, size)
+        text = metadata.get(DOCUMENT)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelFileError(f"{path} is no safetensors file, or is damaged: {error}") from error
-    text = metadata.get(DOCUMENT)
     if text is None:
         raise ModelFileError(f"{path} is a safetensors file, but not one of maxmargin")
     document = json.loads(text, parse_constant=_no_number)
     if not isinstance(document, dict):
         raise ModelFileError(f"{path} does not describe a model")
-    return Container(path, document, metadata.get(CHECKSUM), text, places)
+    return Container(document, metadata.get(CHECKSUM), text, places)
+
+
+def placed(entries: Node, start: int, size: int) -> dict[str, ArrayPlace]:
+    """The place of each array in a file of this size; raises unless they fill it without gaps."""
+    places, first = {}, start
+    for name, entry in sorted(entries.items(), key=lambda pair: pair[1]["data_offsets"]):
+        code, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        if code not in DTYPES:
+            raise ModelFileError(f"array {name!r} has the dtype {code}")
+        if not all(type(each) is int and each >= 0 for each in [*shape, *offsets]):
+            raise ModelFileError(f"array {name!r} has a shape or place that is no whole number")
+        place = ArrayPlace(code, tuple(shape), start)
+        if offsets != [start - first, start - first + place.size]:
+            raise ModelFileError(
+                f"array {name!r} is at {offsets}, and should be at "
+                f"{[start - first, start - first + place.size]}"
+            )
+        places[name], start = place, start + place.size
+    if start != size:
+        raise ModelFileError(f"the arrays end at byte {start:,} of {size:,}: it is truncated")
+    return places
+
+
+def _each_once(pairs: list[tuple[str, Json]]) -> Node:
+    """The object of these pairs; raises if a name comes twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ModelFileError("a name comes twice in the header")
+    return found
 
 
 def _no_number(word: str) -> None:
@@ -218,7 +257,7 @@ def whole_or_not_at_all(path: Path) -> Iterator[Path]:
     """
     check_is_file(path)
     target = Path(os.path.realpath(path))
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
     try:
         part.touch()
         mode = (target if target.exists() else part).stat().st_mode

@@ -181,6 +181,8 @@ def load_libsvm(
         head, found, body = path.read_bytes().partition(b"\nSV\n")
         if not found:
             raise ModelFileError("it is no model file of LIBSVM: it has no line 'SV'")
+        if body and not body.endswith(b"\n"):
+            raise ModelFileError("its last line has no end: the file is truncated")
         header = read_header(head.decode())
         lines = [line for line in body.splitlines() if line.strip()]
         return _model(header, lines, n_features, dense)

@@ -160,10 +160,10 @@ def load(
     own = (
         {} if kernel is None else kernel if isinstance(kernel, dict) else {name_of(kernel): kernel}
     )
-    with container.named(path):
-        opened = container.opened(path)
-        check_format(opened.document)
-        return built(opened.document.get("model"), opened.arrays(), "", own)
+    with container.named(path), container.opened(path) as (file, header):
+        check_format(header.document)
+        arrays = container.read_arrays(file, header)
+        return built(header.document.get("model"), arrays, "", own)
 
 
 def read_document(path: str | PathLike[str]) -> Node:
@@ -182,10 +182,9 @@ def read_document(path: str | PathLike[str]) -> Node:
     ('SVC', 3, {'target': 'label'})
     """
     path = Path(path)
-    with container.named(path):
-        document = container.opened(path).document
-        check_format(document)
-        return document
+    with container.named(path), container.opened(path) as (_, header):
+        check_format(header.document)
+        return header.document
 
 
 def check_format(document: Node) -> None:
