@@ -266,6 +266,7 @@ def primal_of(quadratic: float, loss: float, margin: float) -> float:
 
 
 SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
+EPS = float(np.finfo(float).eps)
 
 
 @small()
@@ -284,10 +285,20 @@ def survey(
     that can fall, and b: the mean −G of the free variables, or else the middle of the two
     extremes, if there are any. A group violates KKT by the distance of its extremes, variables
     without groups by the distance of theirs from 0.
+
+    This is the one place that chooses b. Where every variable is at a bound, b may lie anywhere in
+    an interval, and one variable that rounding of Σβ leaves beside its bound would put b to an
+    end of it. So, for b, a variable within the rounding error of Σβ of a bound is at that bound.
     """
     worst = 0.0
     for g in range(sides.shape[1]):
-        up, down, total, count = -np.inf, np.inf, 0.0, 0.0
+        near, count = 0.0, 0.0
+        for i in range(len(beta)):
+            if group[i] == g:
+                near += abs(beta[i])
+                count += 1.0
+        near *= EPS * (4.0 + np.sqrt(count))
+        up, down, high, low, total, count = -np.inf, np.inf, -np.inf, np.inf, 0.0, 0.0
         for i in range(len(beta)):
             if group[i] == g:
                 slope, rises, falls = -gradient[i], beta[i] < upper[i], beta[i] > lower[i]
@@ -295,17 +306,24 @@ def survey(
                     up = slope
                 if falls and slope < down:
                     down = slope
-                if rises and falls:
-                    total += slope
-                    count += 1.0
+                if rises and falls:  # those within rounding of one bound do not tell b
+                    above, below = upper[i] - beta[i] > near, beta[i] - lower[i] > near
+                    rises, falls = above or not below, below or not above
+                    if rises and falls:
+                        total += slope
+                        count += 1.0
+                if rises and slope > high:
+                    high = slope
+                if falls and slope < low:
+                    low = slope
         sides[0, g], sides[1, g] = up, down
         gap = up - down if n_groups else (up if up > -down else -down)
         if gap > worst:
             worst = gap
         if not count:
-            total += up if abs(up) < np.inf else 0.0
-            total += down if abs(down) < np.inf else 0.0
-            count = 2.0 if abs(up) < np.inf and abs(down) < np.inf else 1.0
+            total += high if abs(high) < np.inf else 0.0
+            total += low if abs(low) < np.inf else 0.0
+            count = 2.0 if abs(high) < np.inf and abs(low) < np.inf else 1.0
         sides[2, g] = total / count
     return worst
 

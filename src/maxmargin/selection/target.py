@@ -59,12 +59,20 @@ class Target(ABC):
         return [self.order[start:stop] for start, stop in pairwise(self.ends)]
 
     @abstractmethod
-    def problem(self, machine: Any, number: int, weights: Floats) -> DualProblem:
-        """One of the machine's problems over all rows, those of weight zero held out."""
+    def problem(
+        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+    ) -> DualProblem:
+        """One of the machine's problems over all rows, those of weight zero held out.
 
-    def problems(self, machine: Any, weights: Floats) -> list[DualProblem]:
-        """All of them."""
-        return [self.problem(machine, number, weights) for number in range(len(self.splits))]
+        `counts` says how often each row is trained on, once by default: a row given twice is a row
+        of twice the weight, and counts twice where class weights are balanced.
+        """
+
+    def problems(
+        self, machine: Any, weights: Floats, counts: Numbers | None = None
+    ) -> list[DualProblem]:
+        """All problems of the machine."""
+        return [self.problem(machine, k, weights, counts) for k in range(len(self.splits))]
 
     @abstractmethod
     def check(self, inside: Numbers, where: str) -> None:
@@ -133,12 +141,15 @@ class Classes(Target):
         self.order = self.labels.argsort(kind="stable")
         self.ends = np.concatenate([[0], np.bincount(self.labels).cumsum()])
 
-    def problem(self, machine: Any, number: int, weights: Floats) -> DualProblem:
-        weight = class_weights(machine.class_weight, self.classes, self.labels, weights > 0)
+    def problem(
+        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+    ) -> DualProblem:
+        there = weights > 0 if counts is None else counts * (weights > 0)
+        weight = class_weights(machine.class_weight, self.classes, self.labels, there)
         rows, signs = self.splits[number].rows, self.splits[number].signs
-        counts = weights[rows]
-        bounds = machine._bounds(weight[self.labels[rows]] * counts)
-        problem: DualProblem = machine._problem(number, signs, bounds, counts)
+        own = weights[rows] if counts is None else weights[rows] * counts[rows]
+        bounds = machine._bounds(weight[self.labels[rows]] * own)
+        problem: DualProblem = machine._problem(number, signs, bounds, own)
         return problem
 
     def check(self, inside: Numbers, where: str) -> None:
@@ -179,8 +190,11 @@ class RealTarget(Target):
         self.splits = self.scheme.splits(np.zeros(len(self.y), int))
         self.order, self.ends = np.arange(len(self.y)), np.array([0, len(self.y)])
 
-    def problem(self, machine: Any, number: int, weights: Floats) -> DualProblem:
-        problem: DualProblem = machine.formulate(self.y, bounds_of(machine.C, weights))
+    def problem(
+        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+    ) -> DualProblem:
+        own = weights if counts is None else weights * counts
+        problem: DualProblem = machine.formulate(self.y, bounds_of(machine.C, own))
         return problem
 
     def check(self, inside: Numbers, where: str) -> None:
