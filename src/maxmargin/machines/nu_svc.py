@@ -23,6 +23,8 @@ from maxmargin.machines.plan import Plan
 from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Solution, Status
 from maxmargin.solvers import Solver
+from maxmargin.solvers.driver import convergence
+from maxmargin.solvers.progress import Criterion
 
 TIGHTENINGS = 3  # ρ moves a little with each; one is nearly always enough
 
@@ -165,10 +167,10 @@ class NuSVC(KernelClassifier):
 
     def _settled(self, solution: Solution, none: float) -> Solution:
         """Converged, where ρ vanished on the way to a tolerance that was a share of it."""
-        exact = max(solution.values.violation, solution.values.relative_gap) <= self.tol
+        ending = convergence(solution.values, Criterion.BOTH, self.tol)
         ended = solution.status in (Status.OUT_OF_ITERATIONS, Status.STAGNATED)
-        if exact and ended and margin_of(solution.offsets) <= none:
-            return replace(solution, status=Status.CONVERGED, why="no margin")
+        if ending and ended and margin_of(solution.offsets) <= none:
+            return replace(solution, status=ending.status, why="no margin")
         return solution
 
     def _check_margins(self, X: Data) -> None:

@@ -214,8 +214,8 @@ class Evaluation:
 
     def _fits(self, cells: Sequence[Cell], fold: Fold, parts: Parts) -> list[tuple[Cell, Fitted]]:
         """The cells that could be fitted before the search had to stop."""
-        counts = np.bincount(fold.train, minlength=self.target.n)
-        weights = (counts > 0) * (1.0 if self.weights is None else self.weights)
+        counts: Floats = np.bincount(fold.train, minlength=self.target.n).astype(float)
+        weights = np.ones(self.target.n) if self.weights is None else self.weights
         problems = [self.target.problems(cell.machine, weights, counts) for cell in cells]
         solvers = [SupportVectors(parts.gram.kernel).solver(cell.machine) for cell in cells]
         solutions: list[list[Solution]] = [[] for _ in cells]

@@ -24,15 +24,17 @@ from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
 from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import DualProblem, Ending, Solution, Status
+from maxmargin.problem import DualProblem, Solution
 from maxmargin.selection.blocks import LARGEST, ROOM, SMALLEST, Workspace
 from maxmargin.selection.homotopy import BATCH, PIVOTS, end_of_path
 from maxmargin.solvers import BlockSMO, Solver
+from maxmargin.solvers.driver import convergence
 from maxmargin.solvers.progress import HISTORY
 from maxmargin.solvers.qp.block_interior_point import (
     BlockInteriorPoint,
     possibly_free,
 )
+from maxmargin.solvers.qp.state import exact_gradient
 
 BUDGET = 20  # steps of SMO for each free variable, before and after a path
 FEW = 100  # free variables that are reckoned with at least
@@ -96,28 +98,24 @@ class FoldPath:
     def _in_blocks(
         self, K: Entries, problem: DualProblem, beta: Floats, f: Floats, solver: Solver
     ) -> Solution:
+        """The solution by blocks on K; where they do not end within tol, the solver goes on.
+
+        f = Kβ is updated from block to block. In the end it is computed from β alone, so that a
+        cell of a search is judged as any fit is.
+        """
         began, p = perf_counter(), problem
         rows = p.row_of(np.arange(p.size))
         space = self._space = self._space or Workspace(p.size)
         aim, steps, before, followed = solver.tol, 0, 0, 0
         limit = solver.most_steps(p) if solver.max_iter < 0 else solver.max_iter
-        while True:
+        late = np.inf if solver.max_time is None else began + solver.max_time
+        while steps < limit and perf_counter() < late and not self.stop():
             free = max(int(np.count_nonzero((p.lower < beta) & (beta < p.upper))), FEW)
             most = int(min(BUDGET * free, limit - steps))
             did = space.descend(p, K, beta, f, aim, most)
             steps += did
             values = p.values(beta, f[rows] + p.linear)
             if solver.criterion.of(values) <= solver.tol:
-                ending = Ending(Status.CONVERGED, f"{solver.criterion.words} ≤ tol")
-                break
-            if self.stop():
-                ending = Ending(Status.INTERRUPTED, "asked to stop")
-                break
-            if solver.max_time is not None and perf_counter() - began > solver.max_time:
-                ending = Ending(Status.OUT_OF_TIME, "max_time is over")
-                break
-            if steps >= limit:
-                ending = Ending(Status.OUT_OF_ITERATIONS, "max_iter is reached")
                 break
             if did >= most:
                 if self._follows_path(p, beta, f, rows, values.violation, steps - followed):
@@ -135,20 +133,27 @@ class FoldPath:
             elif values.violation <= aim:
                 aim = values.violation * min(0.5, solver.tol / values.relative_gap)
             else:
-                found = self._by(solver, p, beta)
-                return replace(found, n_iter=steps + found.n_iter)
-        return Solution(
-            beta=beta,
-            gradient=f[rows] + p.linear,
-            coef=None,
-            values=values,
-            status=ending.status,
-            why=ending.why,
-            n_iter=steps,
-            kernel_evaluations=0,
-            seconds=perf_counter() - began,
-            history=np.empty(0, HISTORY),
-        )
+                break
+        gradient = exact_gradient(p, self.gram, beta)
+        values = p.values(beta, gradient)
+        if ending := convergence(values, solver.criterion, solver.tol):
+            return Solution(
+                beta=beta,
+                gradient=gradient,
+                coef=None,
+                values=values,
+                status=ending.status,
+                why=ending.why,
+                n_iter=steps,
+                kernel_evaluations=0,
+                seconds=perf_counter() - began,
+                history=np.empty(0, HISTORY),
+            )
+        solver = replace(solver, max_iter=max(int(limit - steps), 1))
+        if solver.max_time is not None:
+            solver = replace(solver, max_time=max(late - perf_counter(), 0.0))
+        found = self._by(solver, p, beta)
+        return replace(found, n_iter=steps + found.n_iter, seconds=perf_counter() - began)
 
     def _follows_path(
         self, p: DualProblem, beta: Floats, f: Floats, rows: Numbers, worst: float, steps: int

@@ -20,12 +20,13 @@ from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, linked
 from maxmargin.hardware.threads import one_blas_thread
-from maxmargin.problem import DualProblem, Solution, Status, Values
+from maxmargin.problem import DualProblem, Solution, Values
 from maxmargin.problem.dual import SIDES, primal_of, values_of
 from maxmargin.selection.staircase import SNAP, staircase, standing, units
 from maxmargin.selection.tableau import MOST, follow_all
 from maxmargin.selection.tableau_rows import SOME, inverse
 from maxmargin.solvers import Solver
+from maxmargin.solvers.driver import convergence
 
 SLACK = 0.2  # of tol: how far a decision value may be outside of its interval
 COLUMNS = 256  # of the tableau that are made at a time, or rows of K that are copied: what is more
@@ -235,8 +236,9 @@ class Removal:
         for k, (row, did, (slope, quadratic, loss, margin, violation)) in enumerate(each):
             primal = primal_of(quadratic, loss, margin)
             proved = Values(-(quadratic + slope), primal, violation, offsets[k])
-            if did and feasible[k] and self.solver.criterion.of(proved) <= self.solver.tol:
-                proof = Certificate.made(proved, Status.CONVERGED, did, 0, seconds)
+            ending = convergence(proved, self.solver.criterion, self.solver.tol)
+            if did and feasible[k] and ending:
+                proof = Certificate.made(proved, ending.status, did, 0, seconds)
                 found.append(self._removed(row, coef[k], proved.offsets, proof))
             else:
                 found.append(self._solved(row, others[k % len(others)]))

@@ -60,7 +60,7 @@ class Target(ABC):
 
     @abstractmethod
     def problem(
-        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+        self, machine: Any, number: int, weights: Floats, counts: Floats | None = None
     ) -> DualProblem:
         """One of the machine's problems over all rows, those of weight zero held out.
 
@@ -69,7 +69,7 @@ class Target(ABC):
         """
 
     def problems(
-        self, machine: Any, weights: Floats, counts: Numbers | None = None
+        self, machine: Any, weights: Floats, counts: Floats | None = None
     ) -> list[DualProblem]:
         """All problems of the machine."""
         return [self.problem(machine, k, weights, counts) for k in range(len(self.splits))]
@@ -142,7 +142,7 @@ class Classes(Target):
         self.ends = np.concatenate([[0], np.bincount(self.labels).cumsum()])
 
     def problem(
-        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+        self, machine: Any, number: int, weights: Floats, counts: Floats | None = None
     ) -> DualProblem:
         there = weights > 0 if counts is None else counts * (weights > 0)
         weight = class_weights(machine.class_weight, self.classes, self.labels, there)
@@ -191,7 +191,7 @@ class RealTarget(Target):
         self.order, self.ends = np.arange(len(self.y)), np.array([0, len(self.y)])
 
     def problem(
-        self, machine: Any, number: int, weights: Floats, counts: Numbers | None = None
+        self, machine: Any, number: int, weights: Floats, counts: Floats | None = None
     ) -> DualProblem:
         own = weights if counts is None else weights * counts
         problem: DualProblem = machine.formulate(self.y, bounds_of(machine.C, own))

@@ -21,13 +21,24 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.problem import Ending, Interrupted, Solution, Status
+from maxmargin.problem import Ending, Interrupted, Solution, Status, Values
 from maxmargin.solvers.progress import HISTORY, Criterion, Observer, Progress
 from maxmargin.solvers.state import LimitReached, Moves, State, Step
 
 CLOCK = "clock"  # yielded inside a long outer iteration: only the limits are checked
 STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
 PRESSED = Ending(Status.INTERRUPTED, "Ctrl-C")
+
+
+def convergence(values: Values, criterion: Criterion, tol: float) -> Ending | None:
+    """The ending `converged` if these values are within tol; None if they are not.
+
+    The values must be computed from the coefficients alone, in float64. Nobody else says
+    `converged`: who has solved a problem in another way than by `Run` asks here.
+    """
+    if criterion.of(values) <= tol:
+        return Ending(Status.CONVERGED, f"{criterion.words} ≤ tol")
+    return None
 
 
 class SeenEnough(Exception):
@@ -76,8 +87,8 @@ class Run:
             if state.steps or not state.exact:
                 state.conclude()
             end = self._measured()
-        if end.distance <= solver.tol and ending.status is not Status.INTERRUPTED:
-            ending = Ending(Status.CONVERGED, f"{solver.criterion.words} ≤ tol")
+        if ending.status is not Status.INTERRUPTED:
+            ending = convergence(end.values, solver.criterion, solver.tol) or ending
         solution = Solution(
             **state.found()._asdict(),
             values=end.values,
