@@ -103,6 +103,10 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     "svr csr": (mm.SVR(kernel="poly"), CSR, T),
     "svr rff": (mm.SVR(approximation="rff", n_components=20), X, T),
     "nusvr": (mm.NuSVR(), X, T),
+    "svr, two targets": (mm.SVR(), X, np.column_stack([T, X[:, 2]])),
+    "nusvr, two targets": (mm.NuSVR(), X, np.column_stack([T, X[:, 2]])),
+    "quantile": (mm.QuantileSVR(quantiles=0.8), X, T),
+    "quantiles": (mm.QuantileSVR(quantiles=[0.1, 0.5, 0.9], noncrossing=True), X, T),
     "one-class": (mm.OneClassSVM(nu=0.2), X, None),
     "one-class precomputed": (
         mm.OneClassSVM(nu=0.2, kernel="precomputed"),

@@ -223,6 +223,18 @@ def tube(y, C, beta, h, b, epsilon, offset, squares, error) -> Verdict:
     return Verdict(primal, dual, violation, slack, slack * (reach + np.abs(beta).sum()))
 
 
+def pinball(y, C, beta, h, b, q, offset, error) -> Verdict:
+    """½‖w‖² + Σ C_i max(q r_i, (q − 1) r_i), r = y − f, and yᵀβ − ½βᵀKβ."""
+    lower, upper = (q - 1) * C, q * C
+    feasible(beta, lower, upper, 0.0 if offset else None, "quantile")
+    residual, square = y - h - b, rounded_sum(beta * h)
+    primal = 0.5 * square + rounded_sum(C * np.maximum(q * residual, (q - 1) * residual))
+    dual = rounded_sum(y * beta) - 0.5 * square
+    violation = spread(y - h, beta < upper, beta > lower, offset)
+    slack = float(error.max(initial=0)) + UNIT * (abs(b) + np.abs(y).max(initial=0))
+    return Verdict(primal, dual, violation, slack, slack * (C.sum() + np.abs(beta).sum()))
+
+
 def nu_tube(y, C, beta, h, b, epsilon, nu, error) -> Verdict:
     """½‖w‖² + Σ C_i max(0, |y_i − f_i| − ε) + νεΣC, and yᵀβ − ½βᵀKβ.
 

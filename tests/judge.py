@@ -30,6 +30,7 @@ from formulas import (
     nu_hinge,
     nu_tube,
     of_matrix,
+    pinball,
     rounded_sum,
     takes_objects,
     tube,
@@ -149,7 +150,7 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
         problems = list(binary_problems(machine, labels, coef))
         bounds = weights_of(machine, labels, weight)
     else:
-        problems = [(slice(None), None, coef[0], coef[0])]
+        problems = [(slice(None), None, line, line) for line in coef]
     lines = np.array([line for *_, line in problems])[:, machine.support_]
     if hasattr(machine, "support_vectors_"):
         H, error = values_on_rows(machine, X, lines)
@@ -181,14 +182,24 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
         elif kind == "OneClassSVM":
             verdicts.append(density(weight, beta, h, -b, machine.nu, e))
         else:
-            target = np.ravel(np.asarray(y)).astype(float)
+            levels = np.ravel(getattr(machine, "quantiles", 0.0))
+            target = targets(y)[k // len(levels)]
             C = np.where(weight > 0, machine.C, 0.0) if np.isinf(machine.C) else machine.C * weight
             if kind == "SVR":
                 parts = machine.epsilon, machine.fit_intercept, both, e
                 verdicts.append(tube(target, C, beta, h, b, *parts))
+            elif kind == "QuantileSVR":
+                level = float(levels[k % len(levels)])
+                verdicts.append(pinball(target, C, beta, h, b, level, machine.fit_intercept, e))
             else:
-                verdicts.append(nu_tube(target, C, beta, h, b, machine.epsilon_, machine.nu, e))
+                epsilon = np.ravel(machine.epsilon_)[k]
+                verdicts.append(nu_tube(target, C, beta, h, b, epsilon, machine.nu, e))
     return verdicts
+
+
+def targets(y):
+    """The lines to predict: of one column or line, one."""
+    return np.atleast_2d(np.asarray(y, float).T)
 
 
 def linear_primals(machine, X, y, sample_weight) -> list[tuple[float, float]]:
@@ -237,7 +248,7 @@ def crammer_singer_primal(machine, X, labels, C, coef) -> tuple[float, float]:
     return primal, rounded_sum(C * 2 * off) + 1e-12 * primal
 
 
-MACHINES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
+MACHINES = ("SVC", "NuSVC", "SVR", "NuSVR", "QuantileSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
 
 
 def known(machine) -> bool:

@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons, make_regressi
 
 from linear_problems import LINEAR_PROBLEMS, LinearCase
 from maxmargin.features.feature_gram import FeatureGram
-from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, nu_svr, one_class
+from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, quantile
 from maxmargin.gram import Gram
 from maxmargin.kernels import RBF, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from maxmargin.problem import DualProblem, LinearProblem
@@ -216,6 +216,11 @@ def regressor_without_offset():
     return epsilon_svr(y, np.ones(len(y)), 0.1, fit_intercept=False), RBF(0.5), X
 
 
+def quantile_regressor():
+    X, y = regression()
+    return quantile(y, np.ones(len(y)), 0.8), RBF(0.5), X
+
+
 def nu_classifier():
     X, y = moons()
     return nu_svc(y, np.ones(len(y)), 0.4, len(y)), RBF(1.0), X
@@ -249,6 +254,7 @@ PROBLEMS: dict[str, Case] = {
     "no offset": Case(no_offset),
     "regressor": Case(regressor),
     "regressor without offset": Case(regressor_without_offset),
+    "quantile": Case(quantile_regressor),
     "nu classifier": Case(nu_classifier),
     "nu regressor": Case(nu_regressor),
     "novelty": Case(novelty),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from maxmargin.machines.nu_svc import NuSVC
     from maxmargin.machines.one_class import OneClassSVM
     from maxmargin.machines.perceptron import Perceptron
+    from maxmargin.machines.quantile_svr import QuantileSVR
     from maxmargin.machines.svc import SVC
     from maxmargin.machines.svr import SVR, NuSVR
     from maxmargin.selection import SVCCV, SVRCV, c_path, leave_one_out, tune
@@ -41,6 +42,7 @@ __all__ = [
     "Nystroem",
     "OneClassSVM",
     "Perceptron",
+    "QuantileSVR",
     "RandomFourierFeatures",
     "c_path",
     "explain",

@@ -115,6 +115,26 @@ def nu_svr(y: Floats, bound: Floats, nu: float) -> DualProblem:
     )
 
 
+def quantile(y: Floats, bound: Floats, q: float, *, fit_intercept: bool = True) -> DualProblem:
+    """Quantile regression: minimise ½‖w‖² + Σ C_i ρ(y_i − f(x_i)), ρ(r) = max(q r, (q − 1) r).
+
+    ρ(r) is the largest t r with q − 1 ≤ t ≤ q, so β_i is in [C_i (q − 1), C_i q]. Σβ = 0 makes the
+    share of rows below f at most q and, with the rows on f, at least q.
+
+    Examples
+    --------
+    >>> problem = quantile(np.array([2.0, 3.0]), np.full(2, 4.0), q=0.75)
+    >>> problem.linear, problem.lower, problem.upper
+    (array([-2., -3.]), array([-1., -1.]), array([3., 3.]))
+    """
+    return DualProblem(
+        linear=np.negative(y, dtype=float),
+        lower=(q - 1) * bound,
+        upper=q * bound,
+        sums=one_sum(fit_intercept),
+    )
+
+
 def one_class(bound: Floats, nu: float) -> DualProblem:
     """One-class machine: β_i in [0, w_i], Σβ = ν Σw; f(x) = Σ β_i k(x_i, x) + b, b = −ρ.
 

@@ -35,6 +35,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "PiecewiseLoss",
+    "Pinball",
     "Softmax",
     "Squared",
     "SquaredEpsilonInsensitive",
@@ -229,6 +230,33 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
     """
 
     kappa: ClassVar[float] = 0.5
+
+
+@dataclass(frozen=True)
+class Pinball(Loss):
+    """L = max(q r, (q − 1) r), r = y − f: its mean is least at the quantile q.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Pinball(0.75).value(np.array([1.0, 1.0]), np.array([0.0, 2.0]))
+    array([0.75, 0.25])
+    """
+
+    q: float = 0.5
+
+    def value(self, y: ArrayLike, f: ArrayLike) -> Floats:
+        residual = np.subtract(y, f, dtype=float)
+        return np.maximum(self.q * residual, (self.q - 1) * residual)
+
+    def derivative(self, y: ArrayLike, f: ArrayLike) -> Floats:
+        residual = np.subtract(y, f, dtype=float)
+        return np.where(residual > 0, -self.q, np.where(residual < 0, 1 - self.q, 0.0))
+
+    def conjugate(self, y: ArrayLike, s: ArrayLike) -> Floats:
+        """L* = y s for −q ≤ s ≤ 1 − q."""
+        inside = np.greater_equal(s, -self.q) & np.less_equal(s, 1 - self.q)
+        return np.where(inside, np.multiply(y, s), np.inf)
 
 
 @dataclass(frozen=True)

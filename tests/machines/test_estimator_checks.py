@@ -22,6 +22,7 @@ from maxmargin import (
     Nystroem,
     OneClassSVM,
     Perceptron,
+    QuantileSVR,
     RandomFourierFeatures,
 )
 
@@ -37,6 +38,8 @@ ESTIMATORS = [
     # would have to hold more weight than it has rows, and NuSVC says so, as scikit-learn's does.
     NuSVC(nu=0.35),
     NuSVR(),
+    QuantileSVR(),
+    QuantileSVR(quantiles=0.9, noncrossing=True),
     OneClassSVM(),
     LinearSVC(),
     LinearSVC(penalty="l1"),

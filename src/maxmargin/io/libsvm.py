@@ -85,6 +85,8 @@ def save_libsvm(model: Model, path: str | PathLike[str]) -> None:
             f"LIBSVM has no {type(model).__name__} like this one; it has SVC, NuSVC, SVR, NuSVR "
             "and OneClassSVM, without approximation="
         )
+    if len(model.intercept_) > 1 and not hasattr(model, "classes_"):
+        raise ModelFileError("LIBSVM has no machine of several targets: fit one for each")
     tree = tree_of(model.kernel_)
     kernel = next((name for name, (ours, _) in KERNELS.items() if ours == tree["type"]), None)
     if kernel is None:

@@ -31,6 +31,7 @@ from maxmargin.machines import (
     NuSVR,
     OneClassSVM,
     Perceptron,
+    QuantileSVR,
 )
 from maxmargin.selection import SVCCV, SVRCV
 
@@ -143,8 +144,21 @@ def tuned_regressor(graph: Graph, model: Model, X: Value) -> Outputs:
 
 
 def regressor(graph: Graph, model: Model, X: Value) -> Outputs:
-    """SVR and NuSVR."""
-    return {"variable": column(graph, decisions(graph, model, X))}
+    """SVR and NuSVR: a column for each of several targets."""
+    values = decisions(graph, model, X)
+    return {"variable": column(graph, values) if len(model.intercept_) == 1 else values}
+
+
+def quantiles(graph: Graph, model: Model, X: Value) -> Outputs:
+    """QuantileSVR of one target: a column for each level."""
+    values, levels = decisions(graph, model, X), np.size(model.quantiles)
+    if len(model.intercept_) != levels:
+        raise ModelFileError("to_onnx takes a QuantileSVR of one target: export one for each")
+    if np.ndim(model.quantiles) == 0:
+        return {"variable": column(graph, values)}
+    if model.noncrossing:
+        values = graph("TopK", values, graph.numbers(levels), axis=1, largest=0, sorted=1)
+    return {"variable": values}
 
 
 def one_class(graph: Graph, model: Model, X: Value) -> Outputs:
@@ -250,6 +264,7 @@ EMITTERS: dict[type, Emitter] = {
     NuSVC: classifier,
     SVR: regressor,
     NuSVR: regressor,
+    QuantileSVR: quantiles,
     OneClassSVM: one_class,
     SVCCV: tuned_classifier,
     SVRCV: tuned_regressor,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.io import searches
@@ -65,7 +66,9 @@ def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
     kinds = dict.fromkeys(outputs, real)
     if "label" in outputs:
         kinds["label"] = label_type(model, real, TensorProto)
-    flat = {"label", "variable"}
+    flat = {"label"}
+    if "variable" in outputs and not has_several_outputs(model):
+        flat.add("variable")
     if len(getattr(model, "classes_", ())) <= 2:
         flat.add("scores")
     shown = [
@@ -82,6 +85,12 @@ def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
     )
     checker.check_model(made)
     return made
+
+
+def has_several_outputs(model: Model) -> bool:
+    """Whether a regressor, or that of a pipeline, predicts several numbers for a row."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return bool(last.predict(np.zeros((1, last.n_features_in_))).ndim > 1)
 
 
 def given(op: str, output: str) -> list[str]:

@@ -27,6 +27,7 @@ from maxmargin.machines import (
     NuSVR,
     OneClassSVM,
     Perceptron,
+    QuantileSVR,
 )
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.probability import MARKS, Calibration
@@ -72,14 +73,21 @@ def classes(machine: Model, archive: Archive) -> None:
         raise ModelFileError("there are fewer than two classes")
 
 
-def dual(machine: Model, archive: Archive, lines: int, problems: int, groups: int) -> None:
-    """A machine of the one dual problem, exact or on features."""
+def dual(
+    machine: Model, archive: Archive, lines: int | None, problems: int | None, groups: int
+) -> None:
+    """A machine of the one dual problem, exact or on features.
+
+    It has as many functions as offsets, each with a line of coefficients, if `lines` is None.
+    """
     form = SimpleNamespace(form="")
     if archive.writes:
         form.form = "features" if isinstance(machine._form_, FeatureMap) else "support vectors"
     archive.value(form, "form", str)
-    archive.sizes |= {"lines": lines, "problems": problems}
+    if lines is not None and problems is not None:
+        archive.sizes |= {"lines": lines, "problems": problems}
     archive.array(machine, "intercept_", ("problems",))
+    archive.sizes.setdefault("lines", len(machine.intercept_))
     if form.form == "features":
         features(machine, archive)
     elif form.form == "support vectors":
@@ -184,7 +192,9 @@ def one_class(machine: Model, archive: Archive) -> None:
 def regressor(machine: Model, archive: Archive) -> None:
     """SVR; the scale of its errors, if it has it from LIBSVM."""
     columns(machine, archive)
-    dual(machine, archive, 1, 1, 1)
+    dual(machine, archive, None, None, 1)
+    if not len(machine.intercept_):
+        raise ModelFileError("there is no offset, so no function")
     if archive.has(machine, "error_scale_"):
         archive.value(machine, "error_scale_", float)
 
@@ -193,7 +203,17 @@ def nu_regressor(machine: Model, archive: Archive) -> None:
     """NuSVR: the ε that it found as well."""
     regressor(machine, archive)
     if archive.has(machine, "epsilon_"):  # a machine of another library does not say it
-        archive.value(machine, "epsilon_", float)
+        if archive.sizes["problems"] == 1:
+            archive.value(machine, "epsilon_", float)
+        else:
+            archive.array(machine, "epsilon_", ("problems",))
+
+
+def quantile_regressor(machine: Model, archive: Archive) -> None:
+    """QuantileSVR: a function for each target and level."""
+    regressor(machine, archive)
+    if len(machine.intercept_) % len(machine._levels()):
+        raise ModelFileError("there is no function for each level of each target")
 
 
 def linear_classifier(machine: Model, archive: Archive) -> None:
@@ -284,6 +304,7 @@ RECORDS: dict[type, Description] = {
     NuSVC: nu_classifier,
     SVR: regressor,
     NuSVR: nu_regressor,
+    QuantileSVR: quantile_regressor,
     OneClassSVM: one_class,
     LinearSVC: linear_classifier,
     LinearSVR: linear_regressor,

@@ -193,6 +193,8 @@ def set_kernel_machine(made: Model, model: Model) -> None:
     if not hasattr(model, "support_vectors_"):
         raise TypeError("sklearn.svm has no machine on features: fit with approximation=None")
     classes = getattr(model, "classes_", np.zeros(1))
+    if len(classes) == 1 and len(model.intercept_) > 1:
+        raise TypeError("sklearn.svm has no machine of several targets: fit one for each")
     if len(classes) > 2 and model.multiclass == "ovr":
         raise TypeError("sklearn.svm.SVC is one-versus-one: fit with multiclass='ovo'")
     tree = tree_of(model.kernel_)

@@ -8,6 +8,7 @@ from maxmargin.machines.linear_svr import LinearSVR
 from maxmargin.machines.nu_svc import NuSVC
 from maxmargin.machines.one_class import OneClassSVM
 from maxmargin.machines.perceptron import Perceptron
+from maxmargin.machines.quantile_svr import QuantileSVR
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.svr import SVR, DualRegressor, NuSVR
 
@@ -23,5 +24,6 @@ __all__ = [
     "NuSVR",
     "OneClassSVM",
     "Perceptron",
+    "QuantileSVR",
     "l1_min_c",
 ]

@@ -21,7 +21,7 @@ from maxmargin.machines.answers import Answers, PairAnswers
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.kernel_machine import KernelMachine
-from maxmargin.machines.multiclass import OneFunction, Scheme
+from maxmargin.machines.multiclass import AllRows, Scheme
 from maxmargin.machines.pairs import solve_together
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.support_vectors import SupportVectors
@@ -100,6 +100,10 @@ class DualMachine(KernelMachine):
         """Fitted attributes that the offsets of all problems determine."""
         return {}
 
+    def _start_after(self, plan: Plan, number: int, states: Sequence[Any]) -> Floats | None:
+        """Where problem `number` begins in a cold fit, from the solutions of those before it."""
+        return None
+
     def _watch(self, progress: Progress) -> None:
         """Called after each outer iteration; raise to end the fit."""
 
@@ -113,12 +117,12 @@ class DualMachine(KernelMachine):
 
     def _scheme(self) -> Scheme:
         """How coefficients and decisions of the fitted machine are laid out."""
-        return OneFunction()
+        return AllRows(len(self.intercept_))
 
-    def _one_function(self, problem: DualProblem, bounds: Floats) -> Plan:
-        """The plan of a machine that is one function of x."""
-        labels, scheme = np.zeros(len(bounds), int), OneFunction()
-        return Plan(scheme, scheme.splits(labels), [problem], bounds, labels, {})
+    def _of_all_rows(self, problems: Sequence[DualProblem], bounds: Floats) -> Plan:
+        """The plan of a machine whose functions are all trained on all rows."""
+        labels, scheme = np.zeros(len(bounds), int), AllRows(len(problems))
+        return Plan(scheme, scheme.splits(labels), problems, bounds, labels, {})
 
     # --- fit ------------------------------------------------------------------------------
 
@@ -189,7 +193,11 @@ class DualMachine(KernelMachine):
         def task(number: int) -> Task:
             split, problem = plan.splits[number], plan.problems[number]
             rows = partial(matrix.take, split.rows)
-            return Task(split.name, problem, rows, solvers[number], starts[number], self._watch)
+            return Task(split.name, problem, rows, solvers[number], start(number), self._watch)
+
+        def start(number: int) -> Callable[[], Floats | None]:
+            given = starts[number]
+            return lambda: self._start_after(plan, number, run.states) if given is None else given
 
         cold = tols is None and not any(start is not None for start in starts)
         together = cold and form.all_pairs(self, plan)

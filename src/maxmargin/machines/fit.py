@@ -145,7 +145,7 @@ class Fit:
         return solver.solve(
             task.problem,
             task.matrix(),
-            start=task.start,
+            start=task.start() if callable(task.start) else task.start,
             observe=lambda progress: self._observe(number, progress),
         )
 

@@ -249,11 +249,12 @@ def scheme_of(multiclass: str, classes: Labels) -> OneVersusOne | OneVersusRest:
 
 
 @dataclass(frozen=True)
-class OneFunction(Scheme):
-    """One function for all rows: a regressor, or the one-class machine."""
+class AllRows(Scheme):
+    """Functions of all rows: a regressor of one or several targets, or the one-class machine."""
 
-    n_classes: int = 1
+    functions: int = 1
+    n_classes: ClassVar[int] = 1
 
     def splits(self, labels: Numbers) -> list[Split]:
-        """One problem of all rows."""
-        return [Split("all rows", slice(None), np.ones(len(labels)))]
+        """A problem of all rows for each function."""
+        return [Split("all rows", slice(None), np.ones(len(labels)))] * self.functions

@@ -128,7 +128,7 @@ class OneClassSVM(OutlierMixin, DualMachine):
         return self
 
     def _plan_of_rows(self, y: Labels | None, weights: Floats) -> Plan:
-        return self._one_function(one_class(weights, self.nu), weights)
+        return self._of_all_rows([one_class(weights, self.nu)], weights)
 
     @property
     def offset_(self) -> Floats:

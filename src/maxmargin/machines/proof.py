@@ -136,10 +136,10 @@ def _plan(machine: Any, y: ArrayLike | None) -> Plan:
         return classified
     bounds = machine._bounds_
     if is_regressor(machine):
-        problem = machine.formulate(np.asarray(y, np.float64), bounds)
+        problems = machine._problems(np.asarray(y, np.float64), bounds)
     else:
-        problem = one_class(bounds, machine.nu)
-    plan: Plan = machine._one_function(problem, bounds)
+        problems = [one_class(bounds, machine.nu)]
+    plan: Plan = machine._of_all_rows(problems, bounds)
     return plan
 
 

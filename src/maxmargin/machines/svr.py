@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.utils import column_or_1d
+from sklearn.utils import Tags
 
 from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import epsilon_svr, nu_svr
@@ -25,7 +25,7 @@ from maxmargin.machines.hard_margin import bounds_of, is_infeasible
 from maxmargin.machines.partitioned import fit_partitions
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.streaming import is_first, learn, streams
-from maxmargin.machines.validation import checked_weights
+from maxmargin.machines.validation import checked_weights, targets_of
 from maxmargin.problem import DualProblem
 from maxmargin.scale.kinds import as_partitions, by_block, without_names
 from maxmargin.scale.scores import r2
@@ -69,7 +69,8 @@ class DualRegressor(RegressorMixin, DualMachine):
         ----------
         X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
             kernel="precomputed"; or rows in partitions: `maxmargin.scale`, or a collection of Dask
-        y : array of shape (n_samples,); None if the partitions have targets
+        y : array of shape (n_samples,) or (n_samples, n_targets); None if the partitions have
+            targets, which are of one line
         sample_weight : array of shape (n_samples,), default=None
             Multiplies C row by row.
 
@@ -89,16 +90,21 @@ class DualRegressor(RegressorMixin, DualMachine):
 
     def _plan_of_rows(self, y: Labels | None, weights: Floats) -> Plan:
         bounds = bounds_of(self.C, weights)
-        return self._one_function(self.formulate(np.asarray(y, np.float64), bounds), bounds)
+        return self._of_all_rows(self._problems(np.asarray(y, np.float64), bounds), bounds)
+
+    def _problems(self, y: Floats, bounds: Floats) -> list[DualProblem]:
+        """A problem for each target, which is a column of y."""
+        return [self.formulate(target, bounds) for target in np.atleast_2d(y.T)]
 
     def _validated(self, X: Data, y: ArrayLike | None, reset: bool) -> tuple[Any, Floats]:
-        X, y = self._validate(X, y, reset=reset, y_numeric=True)
-        return X, column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        X, y = self._validate(X, y, reset=reset, y_numeric=True, multi_output=True)
+        return X, targets_of(y)
 
     @by_block
     def predict(self, X: Data) -> Labels:
-        """f(x) = Σ β_i k(x_i, x) + b for the rows of X."""
-        return self._decisions(X)[:, 0]
+        """f(x) = Σ β_i k(x_i, x) + b for the rows of X; a column for each of several targets."""
+        values = self._decisions(X)
+        return values[:, 0] if values.shape[1] == 1 else values
 
     def score(
         self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -109,6 +115,11 @@ class DualRegressor(RegressorMixin, DualMachine):
             return share
         plain: float = super().score(X, y, sample_weight)
         return plain
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 class SVR(DualRegressor):
@@ -228,6 +239,8 @@ class SVR(DualRegressor):
         self
         """
         X, y = self._validated(X, y, reset=is_first(self))
+        if y.ndim > 1:
+            raise ValueError("partial_fit takes one target; fit takes several")
         own = checked_weights(sample_weight, X)
         bounds = bounds_of(self.C, np.ones(len(y)) if own is None else own)
         learn(self, X, [(slice(None), self.formulate(y, bounds))])
@@ -249,7 +262,7 @@ class NuSVR(DualRegressor):
 
     Attributes
     ----------
-    epsilon_ : float
+    epsilon_ : float, or ndarray of shape (n_targets,)
         Half the width of the tube that was found.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_,
     shape_fit_ : as in `sklearn.svm.NuSVR`
@@ -315,4 +328,5 @@ class NuSVR(DualRegressor):
         return beta, float(offsets.mean())
 
     def _from_offsets(self, offsets: Sequence[Floats]) -> dict[str, Any]:
-        return {"epsilon_": float(offsets[0][0] - offsets[0][1]) / 2}
+        found = np.array([(above - below) / 2 for above, below in offsets])
+        return {"epsilon_": found if len(found) > 1 else float(found[0])}

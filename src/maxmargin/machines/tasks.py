@@ -31,7 +31,8 @@ class Task:
     problem : DualProblem or LinearProblem
     matrix : makes the matrix that the solver takes, when the task's turn comes
     solver : Solver, whose limits the fit sets
-    start : the dual point to begin at, as the solver takes it; None for 0
+    start : the dual point to begin at, as the solver takes it, or a function that gives it when the
+        task's turn comes; None for 0
     watch : called after each outer iteration; may raise
     """
 

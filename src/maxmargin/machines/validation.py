@@ -37,6 +37,7 @@ def checked_data(
     y: ArrayLike | None = "no_validation",
     *,
     y_numeric: bool = False,
+    multi_output: bool = False,
     reset: bool = True,
 ) -> Any:
     """X (and y) as finite arrays, kept in float32 or float64, or an error that says where not."""
@@ -59,7 +60,11 @@ def checked_data(
             dtype=[np.float64, np.float32],
             order="C",
             ensure_all_finite=False,
-            **({} if plain or isinstance(y, str) else {"y_numeric": y_numeric}),
+            **(
+                {}
+                if plain or isinstance(y, str)
+                else {"y_numeric": y_numeric, "multi_output": multi_output}
+            ),
         )
     if isinstance(checked, tuple):
         checked, y = checked
@@ -79,6 +84,19 @@ def is_ready(estimator: Any, X: Data, reset: bool) -> bool:
     return reset or (
         estimator.n_features_in_ == X.shape[1] and not hasattr(estimator, "feature_names_in_")
     )
+
+
+def targets_of(y: ArrayLike) -> Floats:
+    """Numbers to predict, of one line or of several columns; one column is one line."""
+    if sp.issparse(y):
+        raise TypeError("y is sparse: targets are a dense array, y.toarray()")
+    given = np.asarray(y)
+    if given.ndim > 2:
+        raise ValueError(f"y has the shape {given.shape}: give (rows,) or (rows, targets)")
+    if given.ndim < 2 or given.shape[1] == 1:
+        given = column_or_1d(given, warn=True)
+    targets: Floats = given.astype(np.float64, copy=False)
+    return targets
 
 
 def class_numbers(y: ArrayLike) -> tuple[Labels, Numbers]:

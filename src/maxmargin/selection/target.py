@@ -25,7 +25,7 @@ from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.hard_margin import bounds_of
-from maxmargin.machines.multiclass import OneFunction, Scheme, Split, scheme_of
+from maxmargin.machines.multiclass import AllRows, Scheme, Split, scheme_of
 from maxmargin.machines.svr import DualRegressor
 from maxmargin.machines.validation import class_numbers, class_weights
 from maxmargin.problem import DualProblem
@@ -186,7 +186,7 @@ class RealTarget(Target):
 
     def __init__(self, machine: DualRegressor, y: ArrayLike) -> None:
         self.y = column_or_1d(y, warn=True).astype(np.float64)
-        self.scheme = OneFunction()
+        self.scheme = AllRows()
         self.splits = self.scheme.splits(np.zeros(len(self.y), int))
         self.order, self.ends = np.arange(len(self.y)), np.array([0, len(self.y)])
 
