@@ -1,6 +1,6 @@
 """`python -m benchmarks.quantiles`: quantiles of held-out rows, by three libraries' machines.
 
-Coverage is the share of held-out targets between the 5% and the 95% curve, which should be 0.9; loss
+Coverage is the share of held-out targets between the 5% and the 95% curve: 0.9 is right. Loss
 is the mean pinball loss over the levels, in units of the target's standard deviation. C and γ of
 ours are chosen by three folds of the training rows.
 """
