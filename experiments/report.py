@@ -13,8 +13,8 @@ OPENING = """\
 Five teaching documents describe the machines of this library: lectures 6 and 7 of NPFL129 (Straka),
 a review of SVM and SMO (2021), slides on training SVMs (Lozano), and notes of DSAA2011. Every
 figure below is drawn from this library's own computations, every number recomputed.
-`maxmargin reproduce` writes this page; `maxmargin reproduce NAME` one section of it. Beside each
-PNG lies an SVG, and the numbers are in a CSV. The page ends with
+`maxmargin reproduce --output experiments` writes this page, and with a NAME one section of it.
+Beside each PNG lies an SVG, and the numbers are in a CSV. The page ends with
 [what was reported, what came out, and a verdict](#the-verdicts).
 """
 

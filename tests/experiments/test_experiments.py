@@ -7,6 +7,7 @@ import pytest
 from matplotlib import pyplot, rc_context
 from matplotlib.figure import Figure
 
+from experiments import exact_kernel
 from experiments.experiment import Finding, Outcome
 from experiments.report import write_report
 from experiments.reproduce import NAMES, title
@@ -128,3 +129,11 @@ def test_the_same_picture_is_the_same_file(tmp_path):
     for suffix in ("png", "svg"):
         one, two = ((tmp_path / f / f"losses.{suffix}").read_bytes() for f in ("one", "two"))
         assert one == two
+
+
+def test_the_sweeps_of_the_review_are_counted():
+    outcome = exact_kernel.run(n=40, sweeps=1000)
+    made = [row["sweeps"] for row in outcome.rows if row["trained by"] != "exact"]
+    assert all(0 < sweeps < 1000 for sweeps in made)
+    assert all(f"{sweeps} on " in outcome.text for sweeps in made)
+    assert all(row["duality gap"] >= 0 for row in outcome.rows)

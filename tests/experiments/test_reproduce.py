@@ -22,6 +22,14 @@ def test_one_experiment_by_name(tmp_path):
     assert losses.__doc__.splitlines()[0].rstrip(".") in (tmp_path / "REPORT.md").read_text()
 
 
+def test_it_writes_to_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = reproduce("losses")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "REPORT.md").exists()
+    assert (tmp_path / "output" / "losses.csv").exists()
+
+
 def test_a_missing_set_is_said_and_the_rest_runs(tmp_path, monkeypatch):
     monkeypatch.delenv("MAXMARGIN_DATA", raising=False)
     result = reproduce("womens_clothing", "losses", "--output", str(tmp_path))

@@ -22,13 +22,11 @@ def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(help="Experiments to run; all by default.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Where to write REPORT.md and output/, if elsewhere.")
-    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder for REPORT.md and output/.")] = Path(),
     as_json: o.Json = False,
 ) -> None:
     """Make the documents' figures and numbers again, and judge them."""
-    checkout = clone_with("experiments")
+    clone_with("experiments")
     require("reproduce", "'maxmargin[experiments]'", "matplotlib", "pandas")
     from experiments.report import sections
     from experiments.reproduce import NAMES
@@ -37,11 +35,10 @@ def reproduce(
     unknown = [name for name in names or [] if name not in NAMES]
     if unknown:
         raise wrong(f"no experiment {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    folder = output or checkout / "experiments"
-    run(names or NAMES, folder, Console(stderr=as_json))
+    run(names or NAMES, output, Console(stderr=as_json))
     if as_json:
-        found = sections(folder / "output", names or NAMES)
-        print_json({"report": str(folder / "REPORT.md"), "sections": json.loads(json.dumps(found))})
+        found = sections(output / "output", names or NAMES)
+        print_json({"report": str(output / "REPORT.md"), "sections": json.loads(json.dumps(found))})
 
 
 @app.command(epilog=examples("maxmargin bench", "maxmargin bench --only train --only SVR"))

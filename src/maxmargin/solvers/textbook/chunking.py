@@ -1,9 +1,13 @@
 """Chunking: a quadratic program over all non-zero multipliers, which grows as they do.
 
     repeat
-        W = { i : β_i ≠ 0 } and the M variables that violate KKT most
+        W = { i : β_i ≠ 0 } and the M variables that violate KKT most, the worst pair among them
         minimise over β_W, the others being 0, by another solver
     until nothing violates KKT by more than tol
+
+A variable violates KKT by |G_i + b| if it can move against G_i + b. If all M could only rise, the
+fixed sum would let none of them move: so the worst pair, one that can rise and one that can fall,
+is always in W.
 
 Removing the rows and columns of zero multipliers does not change the optimum, so the chunk ends
 as the problem over the support vectors alone. It must fit in memory: with many support vectors
@@ -20,8 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.gram import Gram
+from maxmargin.hardware.arrays import Numbers
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.qp.restriction import improve, worst_violators
+from maxmargin.solvers.qp.restriction import improve
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
@@ -60,9 +65,29 @@ class Chunking(Solver):
 
     def iterate(self, state: DualState) -> Moves:
         while True:
-            worst = worst_violators(state, self.violators, state.aim)
+            worst = most_violating(state, self.violators, state.aim)
             if not len(worst):
                 return None
             W = np.union1d(np.flatnonzero(state.beta), worst)
             improve(state, W, self.inner, state.aim)
             yield
+
+
+def most_violating(state: DualState, M: int, tol: float) -> Numbers:
+    """The M variables that violate KKT most, with the worst pair of each group among them.
+
+    None if no pair violates by more than `tol`.
+    """
+    p, beta, G = state.problem, state.beta, state.gradient
+    if p.violation(beta, G) <= tol:
+        return np.empty(0, np.int64)
+    force = p.residual(G, p.offsets(beta, G))  # G + b
+    rises = np.where(beta < p.upper, -force, -np.inf)
+    falls = np.where(beta > p.lower, force, -np.inf)
+    violation = np.maximum(rises, falls)
+    for g in range(p.n_groups):
+        inside = p.group == g
+        for side in (rises, falls):
+            violation[np.argmax(np.where(inside, side, -np.inf))] = np.inf
+    worst = np.argsort(-violation, kind="stable")[: max(M, 2 * p.n_groups)]
+    return worst[violation[worst] > 0]
