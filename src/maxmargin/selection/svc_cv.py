@@ -41,7 +41,9 @@ class SVCCV(ClassifierMixin, TunedMachine):
         False only searches. Of several scores, the name of the one that counts. A function of
         `cv_results_` returns the number of the cell that is taken as the best.
     calibration : "sigmoid", "isotonic", "temperature" or None, default="sigmoid"
-        How decision values become probabilities.
+        How decision values become probabilities. With "temperature" the likeliest class is always
+        the predicted one, at the cost of wrong probabilities where the decision 0 is not even odds:
+        with class weights, or classes of unequal size.
     kernel, degree, gamma, coef0, tol, cache_size, class_weight, decision_function_shape,
     break_ties, solver, fit_intercept, multiclass : see `SVC`; γ is `gamma` only if gammas=None
 
@@ -175,10 +177,7 @@ class SVCCV(ClassifierMixin, TunedMachine):
 
     @exists_if(_calibrates)
     def predict_proba(self, X: Data) -> Floats:
-        """Probability of each class, calibrated on the decisions of held-out rows.
-
-        The largest is always that of the class `predict` returns.
-        """
+        """Probability of each class, calibrated on the decisions of held-out rows."""
         best = self._fitted()
         return self._calibration.probabilities(best._decisions(X), best._scheme())
 
