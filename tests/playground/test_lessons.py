@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from maxmargin.playground.catalogue import PRESETS, SOLVERS
+from maxmargin.playground.machine import table
 from maxmargin.playground.picture import fit
 from maxmargin.playground.presets import points as preset
 from maxmargin.playground.schema import Start, read_points, read_settings
-from maxmargin.playground.session import lessons
 from maxmargin.playground.theatre import Theatre
+from maxmargin.playground.tours import STATE, lessons
 
 LESSONS = lessons()
-STATES = {"preset", "points", "settings", "mode", "solver", "rival", "goal", "speed", "layers"}
-STATES |= {"hover", "leaveOut", "advance", "play"}
 
 
 def state(lesson, step):
@@ -46,13 +45,13 @@ def ended(lesson, step):
     return frame
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(len(LESSONS)))
 def test_every_state_is_one_the_page_knows(number):
-    assert set(LESSONS[number]) == {"title", "start", "steps"}
-    assert 4 <= len(LESSONS[number]["steps"]) <= 6
+    assert set(LESSONS[number]) == {"id", "title", "start", "steps"}
+    assert 4 <= len(LESSONS[number]["steps"]) <= 8
     for step in range(len(LESSONS[number]["steps"])):
         now = state(number, step)
-        assert set(now) <= STATES
+        assert set(now) <= STATE
         assert len(points_of(now)) > 0
         read_settings("settings", now["settings"])
         assert now.get("mode", "explore") in ("explore", "steps", "race")
@@ -108,3 +107,75 @@ def test_stopping_a_hundred_random_steps_leave_a_gap_and_kkt_does_not():
     assert proven["status"] == "converged"
     assert random["gap"] > 100 * proven["gap"]
     assert random["violation"] > 0.1
+
+
+NUMBER = {lesson["id"]: k for k, lesson in enumerate(LESSONS)}
+
+
+def fitted(name, step):
+    """The machine of a step, and what it was trained on."""
+    now = state(NUMBER[name], step)
+    settings = read_settings("settings", now["settings"])
+    points = points_of(now)
+    return fit(points, settings)[0], *table(points, settings)
+
+
+def test_svr_a_wide_tube_needs_few_support_vectors_and_nu_bounds_their_share():
+    counts = [len(np.unique(fitted("svr", step)[0].support_)) for step in (0, 1, 2)]
+    assert counts[1] < counts[0] < counts[2] >= 0.9 * 60
+    machine, X, y = fitted("svr", 3)
+    outside = np.abs(y - machine.predict(X)) > machine.epsilon_ + 1e-2
+    assert outside.mean() <= 0.3 <= len(np.unique(machine.support_)) / 60
+    flat, X, _ = fitted("svr", 4)
+    assert np.ptp(flat.predict(X)) < 0.3 * np.ptp(fitted("svr", 0)[0].predict(X))
+
+
+def test_leave_one_out_point_8_is_no_support_vector_and_a_large_gamma_makes_all_of_them():
+    assert 8 not in fitted("leave-one-out", 1)[0].support_
+    assert len(fitted("leave-one-out", 3)[0].support_) >= 0.9 * 40
+
+
+def test_features_many_cosines_are_nearly_the_kernel():
+    exact, X, _ = fitted("features", 4)
+    few, many = (fitted("features", step)[0].decision_function(X) for step in (2, 3))
+    f = exact.decision_function(X)
+    assert np.abs(many - f).mean() < np.abs(few - f).mean()
+    assert np.mean(np.sign(many) == np.sign(f)) > 0.95
+
+
+def test_primal_and_dual_the_room_is_open_on_the_way_and_closed_at_the_end():
+    number = NUMBER["primal-and-dual"]
+    assert ended(number, 3)["gap"] > 1
+    last = ended(number, 4)
+    assert last["status"] == "converged"
+    assert last["relative_gap"] <= 1e-3
+
+
+def test_kernel_regression_lambda_flattens_and_small_lambda_follows():
+    spread = [
+        np.ptp(machine.predict(X))
+        for machine, X, _ in (fitted("kernel-regression", k) for k in (0, 1))
+    ]
+    assert spread[1] < 0.5 * spread[0]
+    machine, X, y = fitted("kernel-regression", 2)
+    assert np.abs(machine.predict(X) - y).max() < 0.1
+
+
+def test_perceptron_ends_without_mistakes_where_the_classes_are_apart_only():
+    apart, X, y = fitted("perceptron", 0)
+    assert apart.score(X, y) == 1
+    overlapping, X, y = fitted("perceptron", 3)
+    assert overlapping.mistakes_[-1] > 0
+
+
+def test_platt_and_decomposition_and_no_offset_converge():
+    for name, step in (("platt", 3), ("decomposition", 1), ("decomposition", 3), ("no-offset", 3)):
+        assert ended(NUMBER[name], step)["status"] == "converged"
+
+
+def test_neighbours_a_large_gamma_agrees_with_the_nearest_point():
+    machine, X, y = fitted("neighbours", 1)
+    grid = np.stack(np.meshgrid(*2 * [np.linspace(-2.5, 2.5, 40)]), axis=-1).reshape(-1, 2)
+    squares = ((grid[:, None] - X) ** 2).sum(axis=2)
+    near, nearest = squares.min(axis=1) < 0.2**2, y[squares.argmin(axis=1)]
+    assert np.mean((machine.predict(grid) == nearest)[near]) > 0.9

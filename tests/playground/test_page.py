@@ -9,7 +9,7 @@ import pytest
 
 from maxmargin.playground.catalogue import KERNELS, MACHINES, PARAMETERS
 from maxmargin.playground.presets import points as preset
-from maxmargin.playground.session import lessons
+from maxmargin.playground.tours import lessons
 
 SQUARE = [[-1.0, -1.0, 0], [-1.0, 1.0, 0], [1.0, -1.0, 1], [1.0, 1.0, 1]]
 
@@ -159,7 +159,7 @@ def test_leaving_out_what_is_no_support_vector_moves_nothing(open_page):
     page.page.locator(".verdict", has_text="Without point 4 nothing moves").wait_for()
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(len(lessons())))
 def test_every_lesson_can_be_taken_to_its_end(playground, number):
     lesson = lessons()[number]
     playground.page.select_option("select[name=lesson]", str(number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,10 @@ def playground(
         typer.Option(help="Port to serve at; 8765 or a free one by default.", min=0, max=65_535),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    lessons: Annotated[
+        Path | None,
+        typer.Option(help="Folder with lessons of your own.", exists=True, file_okay=False),
+    ] = None,
     as_json: o.Json = False,
 ) -> None:
     """Draw points, watch a machine learn them, step through its solver.
@@ -33,6 +38,6 @@ def playground(
         else:
             typer.echo(f"The playground is at {address} (Ctrl-C stops it)")
 
-    serve(port, browser=browser, tell=tell)
+    serve(port, browser=browser, tell=tell, lessons=lessons)
     if not as_json:
         typer.echo("Stopped.")

@@ -14,6 +14,7 @@ import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
+from pathlib import Path
 from threading import Event
 
 from starlette.applications import Starlette
@@ -39,7 +40,7 @@ HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors *"  # slides may show the page; it holds nothing but what is drawn on it
+        "frame-ancestors * file:"  # slides may show the page: it holds what is drawn on it only
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -78,15 +79,15 @@ class SameOrigin:
 class Tab:
     """One WebSocket: reads requests, works on the newest of each kind, sends answers."""
 
-    def __init__(self, socket: WebSocket) -> None:
-        self.socket, self.session = socket, Session()
+    def __init__(self, socket: WebSocket, lessons: Path | None = None) -> None:
+        self.socket, self.session, self.lessons = socket, Session(), lessons
         self.pending: dict[str, Request] = {}
         self.current: tuple[str, Event] | None = None
         self.arrived = asyncio.Event()
 
     async def run(self) -> None:
         """Until the page is gone."""
-        await self.send(greeting())
+        await self.send(greeting(self.lessons))
         work = asyncio.create_task(self.work())
         try:
             while True:
@@ -138,7 +139,9 @@ class Tab:
         await self.socket.send_text(text)
 
 
-def application(port: int, ready: Callable[[], None] = lambda: None) -> ASGIApp:
+def application(
+    port: int, ready: Callable[[], None] = lambda: None, lessons: Path | None = None
+) -> ASGIApp:
     """The whole of it, for the address that it will be served at.
 
     Parameters
@@ -147,6 +150,8 @@ def application(port: int, ready: Callable[[], None] = lambda: None) -> ASGIApp:
         The port that pages will have in their `Host`.
     ready : function
         Called when pages can be asked for.
+    lessons : Path or None
+        A folder with more lessons.
 
     Returns
     -------
@@ -169,7 +174,7 @@ def application(port: int, ready: Callable[[], None] = lambda: None) -> ASGIApp:
         if len(tabs) >= MOST_TABS:
             await socket.close(REFUSED_TAB, f"{MOST_TABS} tabs are open already")
             return
-        tab = Tab(socket)
+        tab = Tab(socket, lessons)
         tabs.add(tab)
         try:
             await tab.run()
@@ -213,7 +218,11 @@ def free_port(wanted: int | None) -> socket.socket:
 
 
 def serve(
-    port: int | None = None, *, browser: bool = True, tell: Callable[[str], None] = print
+    port: int | None = None,
+    *,
+    browser: bool = True,
+    tell: Callable[[str], None] = print,
+    lessons: Path | None = None,
 ) -> None:
     """Serve the playground on this computer until Ctrl-C.
 
@@ -225,9 +234,12 @@ def serve(
         Whether to open the page.
     tell : function of the address
         Called when the page is there.
+    lessons : Path or None
+        A folder with lessons of your own, as JSON files.
     """
     import uvicorn
 
+    greeting(lessons)  # a lesson that cannot be read is said before the page opens
     listener = free_port(port)
     number = listener.getsockname()[1]
     address = f"http://{HOST}:{number}/"
@@ -238,7 +250,7 @@ def serve(
             webbrowser.open(address)
 
     config = uvicorn.Config(
-        application(number, ready),
+        application(number, ready, lessons),
         log_level="warning",
         ws_max_size=LARGEST,
         ws_max_queue=4,

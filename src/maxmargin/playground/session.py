@@ -6,9 +6,8 @@ The server has one for each WebSocket, the notebook widget one for itself.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
-from json import loads
 from logging import getLogger
+from pathlib import Path
 from threading import Event
 
 from maxmargin import __version__
@@ -28,6 +27,7 @@ from maxmargin.playground.schema import (
     Start,
 )
 from maxmargin.playground.theatre import Theatre
+from maxmargin.playground.tours import lessons
 
 SAMPLE = 36  # points of a preset in small
 
@@ -88,8 +88,11 @@ def kind(request: Request) -> str:
 
 
 @cache
-def greeting() -> Message:
-    """What a page is told first: everything there is to choose from, and the lessons."""
+def greeting(folder: Path | None = None) -> Message:
+    """What a page is told first: everything there is to choose from, and the lessons.
+
+    `folder` has more lessons, a teacher's own.
+    """
     samples: Message = {
         name: {
             "label": label,
@@ -99,11 +102,4 @@ def greeting() -> Message:
         for name, (label, machine) in PRESETS.items()
     }
     first: Message = {"type": "hello", "version": __version__}
-    return {**first, **as_json(), "presets": samples, "lessons": lessons()}
-
-
-def lessons() -> list[Message]:
-    """The guided tours, in order."""
-    folder = files("maxmargin.playground") / "lessons"
-    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".json"))
-    return [loads((folder / name).read_text("utf-8")) for name in names]
+    return {**first, **as_json(), "presets": samples, "lessons": lessons(folder)}

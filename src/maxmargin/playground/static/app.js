@@ -4,6 +4,7 @@ import { codePanel } from "./code.js";
 import { button, chips } from "./controls.js";
 import { dataPanel } from "./data.js";
 import { eachFrame, h, later, show } from "./dom.js";
+import { judged, measures, reached } from "./exercises.js";
 import { PICTURES, download } from "./export.js";
 import { icon } from "./icons.js";
 import { layersPanel } from "./layers.js";
@@ -71,7 +72,7 @@ export function mount(root, connection, { page = false, initial = () => ({}), on
 
 function build(root, catalogue, { ask, page, initial, onchange }) {
   const base = defaults(catalogue);
-  const store = new Store({ ...base, ...(page ? decodeState(location.hash, base, catalogue) : {}), ...initial });
+  const store = new Store({ ...base, ...(page ? decodeState(asked(), base, catalogue) : {}), ...initial });
   const status = h("p", { class: "message", role: "status" });
   const live = h("p", { class: "visually-hidden", "aria-live": "polite" });
   const planes = [new Plane(`The plane. ${HELP}`), new Plane("The second solver's plane")];
@@ -94,12 +95,14 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
   const machine = machinePanel(parts), layers = layersPanel(parts);
   const proof = proofPanel(), point = pointPanel(parts), code = codePanel(parts);
   const stage = theatre({ ...parts, draw });
-  const tour = lessons({ list: catalogue.lessons, apply });
+  const tour = lessons({ list: catalogue.lessons, apply, judge, redraw: draw });
+  hands.choice = tour;
   const modes = chips("mode", "View", MODES, (mode) => {
     const { speed } = store.state;
     store.set({ mode, speed: mode === "race" ? Math.max(speed, RACE_SPEED) : speed });
   });
-  const address = (state) => `${location.origin}${location.pathname}#${encodeState(state, base)}`;
+  const address = (state) => `${location.origin}${location.pathname}${tour.id ? `?lesson=${tour.id}` : ""}#${
+    encodeState(state, base)}`;
   const share = shareDialog({ store, address, tell, parts: hidables(catalogue) });
   const theme = button("theme", "", () => store.set({ theme: dark() ? "light" : "dark" }),
     { icon: icon("sun"), title: "Light or dark" });
@@ -126,6 +129,18 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     store.set(next, { keep: true });
     hover(row);
     if (next.mode !== "explore") await stage.begin({ then: advance, play });
+  }
+
+  /** Whether the points chosen in an exercise are right, and why. */
+  async function judge(kind, chosen) {
+    if (kind === "pair") {
+      await stage.player.more(1);
+      const rows = [...lane().rows].sort((a, b) => a - b);
+      const right = rows.join() === [...chosen].sort((a, b) => a - b).join();
+      return { right, why: `The pair is ${rows.join(" and ")}.` };
+    }
+    const at = store.state.mode === "explore" ? model.fit.at : lane();
+    return judged(kind, chosen[0], store.state.points[chosen[0]], at, learns());
   }
 
   function hover(i, spoken = false) {
@@ -186,20 +201,22 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
 
   function drawNow() {
     if (!hands.dragging) explain();
+    const { player } = stage;
+    if (tour.goal && reached(tour.goal, measures({ state: store.state, model, lane: lane(), ended: player.ended }))) tour.solve();
     tip();
     const { mode, points, layers: shown } = store.state;
     const shared = { points, layers: shown, hover: hovered, learns: learns(), lecture: store.state.size === "lecture" };
     if (mode === "explore") {
       planes[0].caption.textContent = "";
       const { fit } = model;
-      planes[0].draw({ ...shared, field: fit?.field, at: fit?.at, other: without?.field });
+      planes[0].draw({ ...shared, field: fit?.field, at: fit?.at, other: without?.field, chosen: tour.chosen });
       return;
     }
     const lanes = stage.player.frame?.lanes ?? [];
     planes.slice(0, mode === "race" ? 2 : 1).forEach((plane, k) => {
       const one = lanes[k];
       plane.caption.textContent = mode === "race" && one ? `${one.solver} · ${one.steps.toLocaleString("en")} steps` : "";
-      plane.draw({ ...shared, field: one?.field, at: one, chosen: one?.rows.length <= 12 ? one.rows : [] });
+      plane.draw({ ...shared, field: one?.field, at: one, chosen: tour.chosen.length ? tour.chosen : one?.rows.length <= 12 ? one.rows : [] });
     });
   }
 
@@ -284,7 +301,9 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     connected() {
       const { points, preset } = store.state;
       const empty = !points.length && !known; // not because somebody removed all of them
+      const first = !known, wanted = page ? tour.index(new URLSearchParams(location.search).get("lesson")) : -1;
       known = true;
+      if (first && wanted >= 0) return tour.open(wanted);
       if (empty) store.set({ preset: learns() === "curve" ? { ...preset, name: "sine" } : preset });
       if (empty) fetchPreset(store.state.preset);
       else if (store.state.mode === "explore") model.send();
@@ -294,6 +313,9 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
     model, store, stage, planes, hands,
   };
 }
+
+/** What the address asks for: in its query, as slides write it, and after its #. */
+const asked = () => `${location.search.slice(1)}&${location.hash.slice(1)}`;
 
 /** What hands can do, while there is nothing else to say. */
 function hint(mode, learns) {

@@ -12,6 +12,7 @@ export class Hands {
   /** `say(text)` is for screen readers, `hover(i)` for everything that explains a point. */
   constructor(plane, store, limits, { hover, say, tell }) {
     Object.assign(this, { plane, store, limits, hover, say, tell });
+    this.choice = { choosing: false }; // of points, in an exercise
     this.tap = null; // a finger that has not moved yet
     this.drag = null;
     this.cursor = null; // of the keyboard, in data units
@@ -55,6 +56,10 @@ export class Hands {
     this.plane.points.showCursor(null);
     const pixel = this.pixel(event), reach = REACH[event.pointerType] ?? 11;
     const hit = this.plane.points.hit(this.points, pixel, reach);
+    if (this.choice.choosing) { // an exercise asks for a point: nothing is moved or drawn
+      if (hit >= 0) this.choice.choose(hit);
+      return;
+    }
     const { tool, klass } = this.store.state;
     const right = event.button === 2;
     this.plane.element.setPointerCapture(event.pointerId);
@@ -189,7 +194,9 @@ export class Hands {
 
   others(event) {
     const n = this.points.length;
-    if (event.key === "Enter") {
+    if (event.key === "Enter" && this.choice.choosing) {
+      if (this.selected >= 0) this.choice.choose(this.selected);
+    } else if (event.key === "Enter") {
       this.add(this.cursor ?? [0, 0], this.store.state.klass);
       this.plane.points.showCursor(this.cursor ?? [0, 0]);
     } else if ((event.key === "]" || event.key === "[") && n) {

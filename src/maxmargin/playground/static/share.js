@@ -76,12 +76,14 @@ function unpacked(text) {
 /** The dialog: which parts to hide, and the address that carries all. */
 export function shareDialog({ store, address, tell, parts }) {
   const url = h("input", { type: "text", readonly: true, "aria-label": "Address of this page", name: "address" });
+  const frame = h("input", { type: "text", readonly: true, "aria-label": "The same as a frame for slides", name: "embed" });
   const boxes = parts.map(([name, label]) => h("label", {},
     h("input", { type: "checkbox", value: name, onchange: () => change() }), label));
   const element = h("dialog", { class: "share", "aria-label": "Share" },
     h("h2", {}, "Share this page"),
     h("p", {}, "The address carries the points and all settings. Hide what your students should not see:"),
     h("div", { class: "hidables" }, boxes), url,
+    h("p", {}, "In slides or a course page, as a frame:"), frame,
     h("div", { class: "row buttons" },
       h("button", { type: "button", class: "button primary", onclick: () => copyAddress() }, "Copy the address"),
       h("button", { type: "button", class: "button", onclick: () => element.close() }, "Close")));
@@ -90,6 +92,7 @@ export function shareDialog({ store, address, tell, parts }) {
   function change() {
     hide = boxes.map((label) => label.firstChild).filter((box) => box.checked).map((box) => box.value);
     url.value = address({ ...store.state, hide });
+    frame.value = `<iframe src="${url.value.replaceAll("&", "&amp;")}" width="1100" height="760" title="maxmargin playground"></iframe>`;
   }
 
   async function copyAddress() {

@@ -18,6 +18,12 @@ export function describe(i, point, at, learns, upper) {
   return { title, place, numbers, words: kkt(at, i, learns, upper) };
 }
 
+/** By how much a point of a classifier violates KKT: y·f(x) ≥ 1, = 1 or ≤ 1, by its α. */
+export function violation({ alpha, margin, upper }, i) {
+  const full = upper != null && alpha[i] >= upper * (1 - 1e-9);
+  return alpha[i] === 0 ? 1 - margin[i] : full ? margin[i] - 1 : Math.abs(margin[i] - 1);
+}
+
 const NEAR = 0.01; // of its margin: on it, as picture.py has it
 
 /** The case of α, what KKT asks of it, and whether that holds; true at every step of a solver. */
@@ -40,7 +46,7 @@ function kkt(at, i, learns, upper) {
   const m = at.margin[i];
   const where = Math.abs(m - 1) <= NEAR ? "on the margin" : m > 1 ? "outside the margin" : m > 0 ? "inside the margin" : "on the wrong side";
   if (at.kkt === false) return alpha ? `A mistake was made here: ${where}.` : `No mistake was made here: ${where}.`;
-  const [sign, by] = alpha === 0 ? ["≥", 1 - m] : full ? ["≤", m - 1] : ["=", Math.abs(m - 1)];
+  const by = violation(at, i), sign = alpha === 0 ? "≥" : full ? "≤" : "=";
   return by > NEAR
     ? `${which}, but ${where}: KKT asks y·f(x) ${sign} 1, violated by ${show(by)}.`
     : `${which}, y·f(x) ${sign} 1: ${where}.${alpha === 0 ? " The machine would be the same without it." : ""}`;
