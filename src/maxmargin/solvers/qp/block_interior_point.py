@@ -166,6 +166,15 @@ class BlockInteriorPoint(Solver):
         system = factorisation(rows) + passes(rows, PASSES)
         return EXACT * state.entry * entries + SYSTEMS * system
 
+    def price_of_rank(self, state: DualState) -> float:
+        """The work of finding out whether K is of low rank, by a quarter of its rows."""
+        rows = state.gram.n / 4
+        return EXACT * state.entry * rows**2 / 2 + factorisation(rows)
+
+    def price_of_all(self, state: DualState) -> float:
+        """The work of one block of all rows if K is of low rank, else ∞."""
+        return EXACT * state.entry * state.gram.n**2 / 2 + self.work_of_all(state)
+
     def size(self, state: DualState) -> int:
         """Variables of the next block: the matrix of their rows and its factor fit the budget."""
         size = int(np.count_nonzero(state.problem.free(state.beta)) / FREE)

@@ -71,6 +71,7 @@ def take_turns(
     first, second = Account(state, state.entry), Account(state, exact)
     trials = Account(state, exact)
     doubled = 0.0  # twice S at the last trial
+    whole: float | None = None  # the price of a block of all rows, once it is worth knowing
     steps, blocks = smo(state), finish.iterate(state)
 
     def advance(moves: Moves, account: Account) -> Moves:
@@ -93,9 +94,14 @@ def take_turns(
             while finish.tries_face(state):
                 yield
             trials.work += trials.clock() - before
+        if whole is None and first.work >= finish.price_of_rank(state):
+            before = second.clock()
+            whole = finish.price_of_all(state)
+            second.work += second.clock() - before
         while True:
             most = (AHEAD if second.ahead_of(first) else 1.0) * first.work
-            if not stalled and second.work + finish.price(state) > most:
+            price = min(finish.price(state), np.inf if whole is None else whole)
+            if not stalled and second.work + price > most:
                 break
             if not (yield from advance(blocks, second)):
                 return None
