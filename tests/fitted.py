@@ -105,6 +105,8 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
     "nusvr": (mm.NuSVR(), X, T),
     "svr, two targets": (mm.SVR(), X, np.column_stack([T, X[:, 2]])),
     "nusvr, two targets": (mm.NuSVR(), X, np.column_stack([T, X[:, 2]])),
+    "linear svr, two targets": (mm.LinearSVR(), X, np.column_stack([T, X[:, 2]])),
+    "kernel regressor, two targets": (mm.KernelRegressor(), X, np.column_stack([T, X[:, 2]])),
     "quantile": (mm.QuantileSVR(quantiles=0.8), X, T),
     "quantiles": (mm.QuantileSVR(quantiles=[0.1, 0.5, 0.9], noncrossing=True), X, T),
     "one-class": (mm.OneClassSVM(nu=0.2), X, None),

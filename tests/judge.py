@@ -183,7 +183,7 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
             verdicts.append(density(weight, beta, h, -b, machine.nu, e))
         else:
             levels = np.ravel(getattr(machine, "quantiles", 0.0))
-            target = targets(y)[k // len(levels)]
+            target = columns_of(y)[k // len(levels)]
             C = np.where(weight > 0, machine.C, 0.0) if np.isinf(machine.C) else machine.C * weight
             if kind == "SVR":
                 parts = machine.epsilon, machine.fit_intercept, both, e
@@ -197,7 +197,7 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
     return verdicts
 
 
-def targets(y):
+def columns_of(y):
     """The lines to predict: of one column or line, one."""
     return np.atleast_2d(np.asarray(y, float).T)
 
@@ -214,7 +214,7 @@ def linear_primals(machine, X, y, sample_weight) -> list[tuple[float, float]]:
         classes = [1] if len(machine.classes_) == 2 else range(len(machine.classes_))
         targets = [np.where(labels == k, 1.0, -1.0) for k in classes]
     else:
-        C, targets = machine.C * weight, [np.ravel(np.asarray(y)).astype(float)]
+        C, targets = machine.C * weight, columns_of(y)
     values = []
     for target, w, b in zip(targets, coef, np.ravel(machine.intercept_), strict=True):
         f = X @ w + b

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
+from sklearn.base import clone
 from sklearn.linear_model import QuantileRegressor
 from sklearn.metrics import mean_pinball_loss
 
-from maxmargin import SVR, ModelFileError, NuSVR, QuantileSVR
+from maxmargin import SVR, KernelRegressor, LinearSVR, ModelFileError, NuSVR, QuantileSVR
 from maxmargin.io import save_libsvm, to_sklearn
 from maxmargin.losses import Pinball
 from maxmargin.machines.proof import prove
@@ -128,6 +129,28 @@ def test_several_targets_are_those_of_each_alone(machine, data):
         assert_allclose(found[:, k], alone.predict(X), atol=1e-5)
     if isinstance(machine, NuSVR):
         assert machine.epsilon_.shape == (3,)
+
+
+@pytest.mark.parametrize("machine", [LinearSVR(epsilon=0.1), KernelRegressor()], ids=str)
+def test_several_targets_of_machines_without_support_vectors(machine, data):
+    X, y = data
+    Y = np.column_stack([y, np.cos(X[:, 0]), X[:, 0]])
+    found = machine.fit(X, Y).predict(X)
+    assert found.shape == Y.shape
+    alone = np.column_stack([clone(machine).fit(X, target).predict(X) for target in Y.T])
+    assert_allclose(found, alone, atol=1e-5)
+    assert_allclose(machine.score(X, Y), clone(machine).fit(X, Y).score(X, Y))
+
+
+def test_sgd_of_several_targets(data):
+    X, y = data
+    Y = np.column_stack([y, -y])
+    with pytest.raises(ValueError, match="'exact' takes several"):
+        KernelRegressor(solver="sgd").fit(X, Y)
+    reg = LinearSVR(solver="sgd")
+    for _ in range(3):
+        reg.partial_fit(X, Y)
+    assert reg.predict(X).shape == Y.shape
 
 
 def test_levels_of_several_targets(data):

@@ -198,13 +198,15 @@ def labelled(graph: Graph, model: Model, scores: Value) -> Outputs:
 def linear_regressor(graph: Graph, model: Model, X: Value) -> Outputs:
     """LinearSVR."""
     coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_
-    return {"variable": column(graph, graph.affine(X, np.atleast_2d(coef), model.intercept_))}
+    values = graph.affine(X, np.atleast_2d(coef), model.intercept_)
+    return {"variable": column(graph, values) if len(model.intercept_) == 1 else values}
 
 
 def kernel_regressor(graph: Graph, model: Model, X: Value) -> Outputs:
     """KernelRegressor."""
-    K = kernel_of(graph, model, X)
-    return {"variable": column(graph, graph.affine(K, model._dense_dual_coef(), 0.0))}
+    coef = model._dense_dual_coef()
+    values = graph.affine(kernel_of(graph, model, X), coef, 0.0)
+    return {"variable": column(graph, values) if len(coef) == 1 else values}
 
 
 def kernel_perceptron(graph: Graph, model: Model, X: Value) -> Outputs:

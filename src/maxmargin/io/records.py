@@ -230,12 +230,13 @@ def linear_classifier(machine: Model, archive: Archive) -> None:
 def linear_regressor(machine: Model, archive: Archive) -> None:
     """LinearSVR."""
     columns(machine, archive)
+    archive.array(machine, "intercept_", ("problems",))
     sparse = archive.has(machine, "coef_") and sp.issparse(getattr(machine, "coef_", None))
     if sparse or "coef" in archive.node:
-        archive.rows(machine, "coef_", (1, "columns"), (np.float64,))
+        archive.rows(machine, "coef_", ("problems", "columns"), (np.float64,))
     else:
-        archive.array(machine, "coef_", ("columns",))
-    archive.array(machine, "intercept_", (1,))
+        several = ("problems", "columns") if len(machine.intercept_) > 1 else ("columns",)
+        archive.array(machine, "coef_", several)
     proofs(machine, archive)
 
 
@@ -244,7 +245,7 @@ def kernel_regressor(machine: Model, archive: Archive) -> None:
     columns(machine, archive)
     support(machine, archive)
     support_vectors(machine, archive)
-    archive.rows(machine, "dual_coef_", (1, "support"), (np.float64,))
+    archive.rows(machine, "dual_coef_", ("targets", "support"), (np.float64,))
     archive.records(machine, "history_")
     if machine.solver == "sgd":
         archive.value(machine, "largest_rate_", float)

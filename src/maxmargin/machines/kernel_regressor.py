@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import Interval, StrOptions, fitting
@@ -33,7 +33,7 @@ from maxmargin.hardware.lapack import factorise, solve_factored
 from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
-from maxmargin.machines.validation import checked_weights
+from maxmargin.machines.validation import checked_weights, targets_of
 
 HISTORY = np.dtype([("epoch", int), ("loss", float), ("objective", float), ("seconds", float)])
 BATCHES = 8  # of the estimate of the largest stable rate; "auto" takes half of it
@@ -58,12 +58,12 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (1, n_samples)
-        β.
+    dual_coef_ : ndarray of shape (n_targets, n_samples)
+        β of each target.
     support_, support_vectors_ : the rows with a coefficient, all of them in general
     history_ : structured array
         Per epoch of "sgd": the mean loss ½(t − f(x))², the objective, the seconds so far. The
-        exact solution has one record.
+        exact solution has one record, which sums over the targets.
     largest_rate_ : float
         Only for "sgd": the estimated largest stable learning rate.
 
@@ -125,7 +125,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         ----------
         X : array or CSR of shape (n_samples, n_features), or (n_samples, n_samples) for
             kernel="precomputed"
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,); or (n_samples, n_targets), which "exact" solves from one
+            factor
         sample_weight : array of shape (n_samples,), default=None
             c: multiplies the loss row by row.
 
@@ -133,15 +134,17 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         -------
         self
         """
-        X, y = self._validate(X, y, y_numeric=True)
-        targets: Floats = column_or_1d(y, warn=True).astype(np.float64, copy=False)
+        X, y = self._validate(X, y, y_numeric=True, multi_output=True)
+        targets = targets_of(y)
+        if self.solver == "sgd" and targets.ndim > 1:
+            raise ValueError("solver='sgd' takes one target; solver='exact' takes several")
         sample_weight = checked_weights(sample_weight, X)
         weights = np.ones(X.shape[0]) if sample_weight is None else sample_weight
         self.kernel_ = self._kernel().bind(X, sample_weight)
         gram = self._gram(self.kernel_, X)
         solve = self._exact if self.solver == "exact" else self._descend
         beta = solve(gram, targets, weights)
-        self.__dict__.update(self._kept(X, np.flatnonzero(beta), beta[None]))
+        self.__dict__.update(self._kept(X, np.flatnonzero(beta.any(axis=0)), beta))
         return self
 
     def _exact(self, gram: Gram, y: Floats, weights: Floats) -> Floats:
@@ -153,10 +156,14 @@ class KernelRegressor(RegressorMixin, KernelMachine):
                 f"K + λ is not positive definite at ridge={self.ridge:g}: rows are duplicates, or "
                 "the kernel is indefinite. Raise ridge"
             )
-        solved = solve_factored(K.T, y[rows][None])[0]
-        beta = np.zeros(gram.n)
-        beta[rows] = solved
-        self.history_ = np.array([(0, *self._values_of(gram, y, weights, beta), 0.0)], HISTORY)
+        targets = np.atleast_2d(y.T)
+        beta = np.zeros(targets.shape)
+        beta[:, rows] = solve_factored(K.T, targets[:, rows])
+        values = [
+            self._values_of(gram, target, weights, line)
+            for target, line in zip(targets, beta, strict=True)
+        ]
+        self.history_ = np.array([(0, *np.sum(values, axis=0), 0.0)], HISTORY)
         self.history_["seconds"] = perf_counter() - began
         return beta
 
@@ -185,7 +192,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         except KeyboardInterrupt:  # β so far is a model: it goes on in `fitting`
             self._interrupted = True
         self.history_ = np.array(history, HISTORY)
-        return beta
+        return beta[None]
 
     def _values_of(
         self, gram: Gram, y: Floats, weights: Floats, beta: Floats
@@ -199,11 +206,17 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return float(losses.sum() / weights.sum()), float(objective)
 
     def predict(self, X: Data) -> Labels:
-        """f(x) = Σ β_i k(x_i, x) for the rows of X."""
+        """f(x) = Σ β_i k(x_i, x) for the rows of X; a column for each of several targets."""
         check_is_fitted(self)
         X, threads = self._validate_for_prediction(X), thread_count(self.n_jobs)
         coef = self._dense_dual_coef()
-        return cross_dot(self.kernel_, X, self.support_vectors_, coef, threads)[:, 0]
+        values = cross_dot(self.kernel_, X, self.support_vectors_, coef, threads)
+        return values[:, 0] if len(coef) == 1 else values
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.solver == "exact"
+        return tags
 
 
 def largest_rate(gram: Gram, weights: Floats, ridge: float, size: int) -> float:

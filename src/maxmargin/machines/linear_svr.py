@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 
 from maxmargin.conventions import Interval, StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
 from maxmargin.losses import EpsilonInsensitive, PiecewiseLoss, SquaredEpsilonInsensitive
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
-from maxmargin.machines.validation import checked_data, checked_weights
+from maxmargin.machines.validation import checked_data, checked_weights, targets_of
 from maxmargin.solvers import LinearSolver
 
 LOSSES: dict[str, type[EpsilonInsensitive]] = {
@@ -51,8 +52,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-    intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (n_features,), or (n_targets, n_features) of several targets
+    intercept_ : ndarray of shape (n_targets,)
     n_iter_, n_features_in_, feature_names_in_ : as in scikit-learn
     certificate_ : Certificate
         Primal, dual, gap, worst KKT violation, cost.
@@ -117,7 +118,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         Parameters
         ----------
         X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64
-        y : array of shape (n_samples,)
+        y : array of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), default=None
             Multiplies C row by row.
 
@@ -127,7 +128,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
         """
         check_combination("l2", self.loss, self.dual)
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
-        self._train(X, {type(self).__name__: y}, weights, (X, y))
+        targets = {f"target {k}": target for k, target in enumerate(np.atleast_2d(y.T))}
+        self._train(X, targets, weights, (X, y))
         return self
 
     @exists_if(online)
@@ -136,25 +138,30 @@ class LinearSVR(RegressorMixin, LinearMachine):
         """One epoch of stochastic gradient descent on these rows; needs solver="sgd"."""
         first = not hasattr(self, "coef_")
         X, y, weights = self._checked(X, y, sample_weight, reset=first)
-        self._learn(X, [y], weights)
+        self._learn(X, list(np.atleast_2d(y.T)), weights)
         return self
 
     def _checked(
         self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
     ) -> tuple[Data, Floats, Floats]:
-        X, y = checked_data(self, X, y, reset=reset, y_numeric=True)
+        X, y = checked_data(self, X, y, reset=reset, y_numeric=True, multi_output=True)
         weights = checked_weights(sample_weight, X)
-        targets = np.array(y, np.float64)
+        targets = targets_of(y)
         return X, targets, np.ones(len(targets)) if weights is None else weights
 
     def _attributes(self, coef: Floats, intercept: Floats) -> dict[str, Any]:
-        return {"coef_": coef[0], "intercept_": intercept}
+        return {"coef_": coef[0] if len(coef) == 1 else coef, "intercept_": intercept}
 
     def _targets_of(self, y: ArrayLike) -> tuple[list[Floats], Floats]:
         """The targets, and the cost of each row."""
-        targets = np.array(y, np.float64)
-        return [targets], np.full(len(targets), float(self.C))
+        targets = targets_of(y)
+        return list(np.atleast_2d(targets.T)), np.full(len(targets), float(self.C))
 
     def predict(self, X: Data) -> Labels:
-        """wᵀx + b for the rows of X."""
+        """wᵀx + b for the rows of X; a column for each of several targets."""
         return self._scores(X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
