@@ -104,7 +104,9 @@ def classifier(graph: Graph, model: Model, X: Value) -> Outputs:
     return classified(graph, model, X, model._calibration if model.probability else None)
 
 
-def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) -> Outputs:
+def classified(
+    graph: Graph, model: Model, X: Value, calibration: Model | None, agrees: bool = False
+) -> Outputs:
     """The label and the scores; probabilities if decision values were calibrated."""
     values, classes = decisions(graph, model, X), model.classes_
     z = None if calibration is None else exponents(graph, values, calibration)
@@ -113,7 +115,6 @@ def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) 
         f = column(graph, values)
         found = {"label": by_sign(graph, classes, f), "scores": f}
         if z is not None:
-            agrees = isinstance(calibration, Temperature)
             found["probabilities"] = (agreeing_two if agrees else of_two)(graph, values, z)
         return found
     scores, shown = values, values
@@ -124,7 +125,7 @@ def classified(graph: Graph, model: Model, X: Value, calibration: Model | None) 
     if z is not None:
         made = coupled if model.multiclass == "ovo" else of_rest
         p = made(graph, z, len(classes))
-        if isinstance(calibration, Temperature):
+        if agrees:
             p = agreeing(graph, p, scores, len(classes))
         found["probabilities"] = p
     return found
@@ -147,7 +148,8 @@ def confidence(graph: Graph, values: Value, count: int) -> Value:
 def tuned_classifier(graph: Graph, model: Model, X: Value) -> Outputs:
     """SVCCV: the machine that was chosen, with probabilities of its own."""
     calibration = model._calibration if model.calibration is not None else None
-    return classified(graph, model.best_estimator_, X, calibration)
+    agrees = isinstance(calibration, Temperature) or model.class_weight is None
+    return classified(graph, model.best_estimator_, X, calibration, agrees)
 
 
 def tuned_regressor(graph: Graph, model: Model, X: Value) -> Outputs:

@@ -7,7 +7,8 @@ Each binary machine's decision value f becomes P(positive) = 1 / (1 + exp(z(f)))
     temperature   z = −f / T with one T for all machines (Guo et al. 2017): f = 0 stays at one half
 
 and `machines.probability` joins those of several machines. Sigmoid and isotonic describe the data
-as they are. With temperature the likeliest class is always the predicted one. The cost: where f = 0
+as they are; without class weights `SVCCV` moves them, as little as possible, to agree with its
+predictions. With temperature the likeliest class is always the predicted one. The cost: where f = 0
 is not even odds, which class weights or rare classes bring about, its probabilities are wrong.
 """
 
@@ -59,10 +60,14 @@ class Temperature:
 
     def probabilities(self, decisions: Floats, scheme: Scheme) -> Floats:
         """(rows, classes), each row summing to one."""
-        p = joined(-decisions / self.T, scheme)
-        if len(scheme.classes) == 2:
-            return agree(p, (decisions[:, 0] > 0).astype(int))
-        return agree(p, scheme.confidence(decisions).argmax(axis=1))
+        return agreeing(joined(-decisions / self.T, scheme), decisions, scheme)
+
+
+def agreeing(p: Floats, decisions: Floats, scheme: Scheme) -> Floats:
+    """Probabilities moved, as little as possible, until the likeliest class is the predicted one."""
+    if len(scheme.classes) == 2:
+        return agree(p, (decisions[:, 0] > 0).astype(int))
+    return agree(p, scheme.confidence(decisions).argmax(axis=1))
 
 
 def agree(p: Floats, predicted: Numbers) -> Floats:

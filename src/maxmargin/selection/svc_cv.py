@@ -14,7 +14,7 @@ from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.validation import checked_weights
-from maxmargin.selection.calibration import CALIBRATIONS, calibrated
+from maxmargin.selection.calibration import CALIBRATIONS, agreeing, calibrated
 from maxmargin.selection.grid import Range
 from maxmargin.selection.scoring import Scoring
 from maxmargin.selection.tune import Refit
@@ -177,9 +177,14 @@ class SVCCV(ClassifierMixin, TunedMachine):
 
     @exists_if(_calibrates)
     def predict_proba(self, X: Data) -> Floats:
-        """Probability of each class, calibrated on the decisions of held-out rows."""
+        """Probability of each class, calibrated on the decisions of held-out rows.
+
+        Without class weights the likeliest class is the one that `predict` returns.
+        """
         best = self._fitted()
-        return self._calibration.probabilities(best._decisions(X), best._scheme())
+        decisions, scheme = best._decisions(X), best._scheme()
+        p = self._calibration.probabilities(decisions, scheme)
+        return agreeing(p, decisions, scheme) if self.class_weight is None else p
 
     @exists_if(_calibrates)
     def predict_log_proba(self, X: Data) -> Floats:
