@@ -64,7 +64,7 @@ class Temperature:
 
 
 def agreeing(p: Floats, decisions: Floats, scheme: Scheme) -> Floats:
-    """Probabilities moved, as little as possible, until the likeliest class is the predicted one."""
+    """Probabilities moved as little as makes the likeliest class the predicted one."""
     if len(scheme.classes) == 2:
         return agree(p, (decisions[:, 0] > 0).astype(int))
     return agree(p, scheme.confidence(decisions).argmax(axis=1))
