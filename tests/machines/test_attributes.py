@@ -26,7 +26,7 @@ TARGETS = {
 def both(name, X, target, **options):
     """The same machine of both libraries. (LIBSVM's float32 rows leave it about four digits.)"""
     if name.startswith("Nu"):
-        options = {"nu": 0.33, **options}  # at 0.3 every β is at a bound, and ρ is an interval
+        options = {"nu": 0.33, **options}  # at 0.3 some offset is an interval
     y = TARGETS[target]
     ours = getattr(maxmargin, name)(tol=1e-10, **options).fit(X, y)
     theirs = getattr(svm, name)(tol=1e-10, **options).fit(X, y)

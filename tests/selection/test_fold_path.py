@@ -7,7 +7,7 @@ from sklearn.datasets import make_classification, make_regression
 from maxmargin.formulations import c_svc, epsilon_svr
 from maxmargin.gram.held import HeldGram
 from maxmargin.kernels import RBF
-from maxmargin.machines.multiclass import OneFunction
+from maxmargin.machines.multiclass import AllRows
 from maxmargin.problem import Status
 from maxmargin.selection import fold_path, homotopy
 from maxmargin.selection.blocks import Workspace
@@ -129,7 +129,7 @@ def test_a_limit_of_steps_and_a_stop_are_kept():
 @pytest.mark.parametrize("cache_size", [60, 200, 1000])
 def test_matrices_blocks_and_tableaus_are_within_the_budget(cache_size):
     n, threads = 3000, 2
-    splits = OneFunction().splits(np.zeros(n, int))
+    splits = AllRows().splits(np.zeros(n, int))
     found = Matrices(lambda _: RBF(1.0), None, np.zeros((n, 2)), splits, cache_size, threads)
     used = min(found.most, threads) * 4 * n**2 + threads * (4 * 2048**2 + TABLEAU * found.room**2)
     assert used <= cache_size * 2**20 or not found.room

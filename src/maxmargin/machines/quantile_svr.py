@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import d2_pinball_score
 
 from maxmargin.conventions import Interval
 from maxmargin.formulations import quantile
@@ -174,6 +173,8 @@ class QuantileSVR(DualRegressor):
 
         It is `sklearn.metrics.d2_pinball_score`: 1 is best, 0 is that of the constants.
         """
+        from sklearn.metrics import d2_pinball_score  # slow to import
+
         if as_partitions(X) is not None:
             raise TypeError("the score of quantiles takes all rows at once: compute them first")
         values, targets = self._values(X), targets_of(np.asarray(y))

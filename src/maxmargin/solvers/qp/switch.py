@@ -104,6 +104,7 @@ def take_turns(
             if not stalled and second.work + price > most:
                 break
             if not (yield from advance(blocks, second)):
-                return None
+                state.method = ""
+                return (yield from smo(state))
         state.method, state.dtype = "", precision
     return (yield from blocks)

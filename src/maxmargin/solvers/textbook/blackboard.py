@@ -77,7 +77,7 @@ class Blackboard:
         """Report the step: what α_j was, its L and H and best value, as steps t of β_j −= t."""
         steps = {name: float(self.y[j]) * (of_j["was"] - value) for name, value in of_j.items()}
         low, _, high = sorted((steps["L"], t, steps["H"]))  # t is L or H, but for rounding
-        self.state.took((i, j), why, steps["best"], t, low, high)
+        self.state.took((i, j), why, steps["best"], t, low + 0.0, high)  # not −0.0
 
     def move_alone(self, i: int, best: float) -> tuple[float, float, float]:
         """Add `best` to α_i, cut at its bounds; returns t, L and H of β_i."""
