@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
-from maxmargin.gram.entries import LARGEST, TILE_ENTRIES
+from maxmargin.gram.dense_tile import BLOCK
+from maxmargin.gram.entries import TILE_ENTRIES
 from maxmargin.gram.layouts import layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
 from maxmargin.hardware.memory import large_array
@@ -33,9 +34,7 @@ EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "C
 # Nanoseconds of work from which there is a part for every thread, and from which there are several:
 # more parts even out the threads, fewer wait less often for Python's lock.
 WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000
-# Relative error of an entry up to which its own value tells its size: eight times that is small.
-SMALL = 1 / 32
-DEVIATIONS = 8  # of the rounding error: closer values are computed again; far beyond any chance
+HALF = 0.5  # relative error of an entry up to which its own value bounds its size
 
 
 class Cross:
@@ -66,13 +65,13 @@ class Cross:
         ends: Sequence[int] | None = None,
         dtype: RealType | None = None,
     ) -> Floats:
-        """K(X, Z) @ coefᵀ. In float32 if X and Z are.
+        """K(X, Z) @ coefᵀ, of entries in float64 unless asked otherwise.
 
         Parameters
         ----------
         coef : ndarray of shape (r, rows of Z)
         ends : where parts of Z end, each of which gives a product of its own
-        dtype : of the entries that tiles compute; that of X and Z by default
+        dtype : of the entries that tiles compute; float64 by default
 
         Returns
         -------
@@ -84,7 +83,7 @@ class Cross:
         empty = large_array if len(parts) > 1 else np.empty
         products = (empty if m else np.zeros)((len(parts), len(coef), n), np.float64)
         if m and len(parts) == len(coef) == 1 and self.layout and not self._few(X):
-            products[0, 0] = self._line(X, coef[0], dtype or _precision(self.kernel, X, self.Z))
+            products[0, 0] = self._line(X, coef[0], dtype or np.float64)
         elif m:
             each = self._parts(n, TILE_ENTRIES / m)
 
@@ -100,27 +99,19 @@ class Cross:
     def signs(self, X: Data, coef: Floats, offset: float) -> Mask:
         """Whether K(X, Z) @ coef + offset > 0, for each row of X.
 
-        For many, float32 is twice as fast as float64 and nearly always enough to tell: rows whose
-        value is within eight standard deviations of its rounding errors are computed again in
-        float64.
+        For many, float32 is twice as fast as float64 and nearly always enough to tell: a value that
+        is not farther from 0 than its error can be is computed again in float64.
 
-        Rounding a number changes it by ε/√12 of itself, as a standard deviation. For an entry
-        c·2^t (the RBF kernel has c = 1, |square| = γ log₂e = g), that happens to d sums of up to
-        g‖x‖‖z‖ and a few of up to g(‖x‖ + ‖z‖)² (see `dense_tile`), so that its relative error is
-        about 0.1 ε√(d + 16) g(‖x‖ + ‖z‖)², and 5ε more for its power and its way into the sum.
-        Such errors e_i of k_i add up to
-
-            √Σ(β_i k_i e_i)² ≤ e √(c max|β| Σ|β_i| k_i)  where those of the entries are independent,
-            e |Σ β_i k_i|                                where all share them, as that of ‖x‖².
-
-        The sums over positive and over negative β, taken apart, give both Σ β_i k_i and Σ|β_i| k_i.
-        Where e is not small, the k_i themselves say nothing; and what is too small for float32 is
-        lost.
+        An entry c·2^t (the RBF kernel has c = 1, |square| = γ log₂e = g) is a sum of d + 2 products
+        whose sizes add up to g(‖x‖ + ‖z‖)² at most, each rounded by u of itself wherever it is
+        added (see `dense_tile`). So t is off by (d + 8) u g(‖x‖ + ‖z‖)², the entry by the factor
+        2^that, and a few units more for its power and its way through a block's sum. The sums over
+        positive and over negative β, taken apart, then bound the error of their difference. What is
+        too small for float32 is lost.
         """
         layout, threads = self.layout, self.threads
-        exact = np.result_type(X.dtype, self.Z.dtype) == np.float64
         simple = self._few(X) or X.shape[0] * self.Z.shape[0] <= SIMPLE
-        if layout is None or not exact or not layout.is_exponential or simple:
+        if layout is None or not layout.is_exponential or simple:
             return self.dot(X, coef[None])[:, 0] + offset > 0
         (form,) = layout.forms
         sides = [
@@ -128,8 +119,8 @@ class Cross:
             for rows in (np.flatnonzero(coef > 0), np.flatnonzero(coef < 0))
         ]
         farthest = np.sqrt(layout.squared_norms(layout.pack(np.float32, None, threads)).max())
-        growth = 0.1 * np.sqrt(X.shape[1] + 16) * abs(form.square)
-        epsilon, largest = float(np.finfo(np.float32).eps), form.factor * np.abs(coef).max()
+        unit = float(np.finfo(np.float32).eps) / 2
+        growth = math.log(2) * (layout.terms + 8) * abs(form.square)
         lost = 2.0 ** LEAST[4] * np.sum(1 + form.factor * np.abs(coef))
         values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
 
@@ -137,13 +128,14 @@ class Cross:
             left = layout.like(X[start:stop]).pack(np.float32, None, 1)
             above, below = (layout.dot(left, *side, 1)[: stop - start] for side in sides)
             distance = np.sqrt(layout.squared_norms(left)[: stop - start]) + farthest
-            off = epsilon * (5 + growth * distance**2)
+            with np.errstate(over="ignore", invalid="ignore"):
+                off = np.expm1(unit * (BLOCK + 8 + growth * distance**2))
             values[start:stop] = above - below + offset
-            share = np.sqrt(largest * (above + below)) + np.abs(above - below)
-            spread[start:stop] = np.where(off < SMALL, off * share + lost, np.inf)
+            known = off < HALF  # false where rows are beyond float32
+            spread[start:stop] = np.where(known, 2 * off * (above + below) + lost, np.inf)
 
         run_all(fill, self._parts(X.shape[0], TILE_ENTRIES / layout.width), threads)
-        unsure = np.flatnonzero(~(np.abs(values) > DEVIATIONS * spread))
+        unsure = np.flatnonzero(~(np.abs(values) > spread))
         if len(unsure):
             values[unsure] = self._line(X[unsure], coef, np.float64) + offset
         return values > 0
@@ -168,7 +160,7 @@ class Cross:
             Z, norms, centre = self._plain
             near = X - centre
             return sum_of(self.layout.forms, Z @ near.T, norms + row_norms(near, squared=True))
-        dtype = _precision(self.kernel, X, self.Z)
+        dtype = np.float64
         left = self.layout.like(X).pack(dtype, None, 1)
         values: Entries = np.empty((self.Z.shape[0], X.shape[0]), dtype)
         return self.layout.block(left, self._expanded(dtype), values, 1)
@@ -212,13 +204,3 @@ class Cross:
 def cross_dot(kernel: Kernel, X: Data, Z: Data, coef: Floats, threads: int | None = None) -> Floats:
     """K(X, Z) @ coefᵀ, of shape (rows of X, lines of coef)."""
     return Cross(kernel, Z, threads).dot(X, coef)
-
-
-def _precision(kernel: Kernel, X: Data, Z: Data) -> RealType:
-    """float32 if the rows are, and no value can overflow: k(x, z)² ≤ k(x, x) k(z, z)."""
-    dtype = np.result_type(X.dtype, Z.dtype)
-    if dtype != np.float32 or kernel.in_unit_interval or kernel.forms is None:
-        return dtype.type
-    with np.errstate(over="ignore"):
-        largest = max(np.abs(kernel.diagonal(A)).max(initial=0) for A in (X, Z))
-    return np.float32 if largest < LARGEST else np.float64

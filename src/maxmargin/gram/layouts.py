@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.simd import aligned
 from maxmargin.kernels import Form, Kernel
-from maxmargin.kernels.centre import centre_of, is_far, moved
+from maxmargin.kernels.centre import centre_of, moved
 
 # Shares of entries that are not zero up to which the sparse tile, or the inverted index, is faster
 # than the dense tile (docs/speed.md, "Constants").
@@ -32,9 +33,17 @@ SPARSE_IF_LONG = 0.1
 # Columns beyond which sparse rows take the inverted index: with fewer it is faster on texts, slower
 # on denser data such as images (docs/speed.md, "Constants").
 LONGEST = 4096
+# Largest error of an entry, relative to k(x, x), by the rounding of ‖x‖² + ‖z‖² − 2xᵀz in float64.
+# Beyond it differences x − z are used, at a tenth of the speed. Sums with Σ|β| up to 5e5 are then
+# exact to a twentieth of the default tol; γ‖x‖² of centred rows may be 2,000 with 40 columns.
+EXACT = 1e-10
+NEARER = 10.0  # the norms of moved sparse rows must be so many times smaller to be worth it
 # The largest |square| ‖x‖² at which dense rows may be compressed and so stay uncentred: t then
 # carries an error of about 1e-5 in float32.
 HARMLESS = 100.0
+
+
+SLICE = 1 << 20  # numbers that are moved at a time to know their norms: 8 MB
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,23 @@ class Layout(ABC):
     def width(self) -> float:
         """Numbers that a packed row takes."""
         return float(self.X.shape[1] + 2)
+
+    @property
+    def terms(self) -> int:
+        """Most products that an inner product of two rows is the sum of."""
+        return int(np.diff(self.X.indptr).max(initial=0))
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest ‖x‖² of the rows as they are laid out; infinite beyond float64."""
+        with np.errstate(over="ignore"):
+            return float(row_norms(self.X, squared=True).max(initial=0))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether rounding in float64 leaves distances exact enough for their kernels."""
+        errors = (form.distance_error(self.largest, self.terms) for form in self.forms)
+        return max(errors) <= EXACT
 
     @property
     def is_exponential(self) -> bool:
@@ -116,6 +142,20 @@ class DenseLayout(Layout):
 
     tile: ClassVar[ModuleType] = dense_tile
     rounds: ClassVar[bool] = True
+
+    @property
+    def terms(self) -> int:
+        return int(self.X.shape[1])
+
+    @cached_property
+    def largest(self) -> float:
+        centre = 0.0 if self.centre is None else self.centre
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = np.array_split(self.X, 1 + self.X.size // SLICE)
+            norms = [
+                row_norms(np.float64(part) - centre, squared=True).max(initial=0) for part in parts
+            ]
+        return float(np.nan_to_num(max(norms), nan=np.inf))
 
     def like(self, X: Data) -> DenseLayout:
         return replace(self, X=X)
@@ -186,20 +226,36 @@ def layout_of(kernel: Kernel, X: Data, threads: int = 1) -> Layout | None:
     forms = kernel.forms
     if forms is None or X.dtype not in (np.float32, np.float64) or 0 in X.shape:
         return None
-    is_long = X.shape[1] > LONGEST
     steepest = max(abs(form.square) for form in forms)
     movable = steepest > 0 and all(form.translation_invariant for form in forms)
-    if steepest and not movable and is_far(X, steepest):
-        return None  # one term must be moved, another must not: the kernel takes them apart
+    layout = _layout_of(forms, X, steepest, movable, threads)
+    # Where one term must be moved and another must not, or no centre is near enough, the kernel
+    # itself computes each term, distances from differences.
+    return layout if layout.is_exact else None
+
+
+def _layout_of(
+    forms: tuple[Form, ...], X: Data, steepest: float, movable: bool, threads: int
+) -> Layout:
+    is_long = X.shape[1] > LONGEST
     if not sp.issparse(X):
         rows = sparse_tile.compress(X, SPARSE_IF_LONG if is_long else SPARSE, threads)
-        if rows is None or steepest * row_norms(rows, squared=True).max() > HARMLESS:
-            return DenseLayout(X, forms, centre=centre_of(X) if movable else None)
-        centre = None
+        with np.errstate(over="ignore"):
+            if rows is None or steepest * row_norms(rows, squared=True).max() > HARMLESS:
+                return DenseLayout(X, forms, centre=centre_of(X) if movable else None)
     else:
         rows = compressed(X)
-        centre = centre_of(rows) if movable and is_far(rows, steepest) else None
-        rows = rows if centre is None else moved(rows, centre)
+    layout = _sparse(forms, rows, None, is_long)
+    if movable and steepest * layout.largest > HARMLESS:
+        centre = centre_of(rows)
+        near = _sparse(forms, moved(rows, centre), centre, is_long)
+        layout = near if NEARER * near.largest < layout.largest else layout
+    return layout
+
+
+def _sparse(
+    forms: tuple[Form, ...], rows: sp.csr_array, centre: Floats | None, is_long: bool
+) -> Layout:
     if is_long:
         return IndexLayout(rows, forms, index_tile.common_columns(rows), centre=centre)
     return SparseLayout(rows, forms, centre=centre)

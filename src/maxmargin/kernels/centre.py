@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import row_norms
 
 from maxmargin.hardware.arrays import Data, Floats
-
-FAR = 100.0  # largest γ‖x‖² of rows that stay where they are: exponents are exact to 1e-13
-NEARER = 10.0  # the norms of moved rows must be so many times smaller to be worth it
 
 
 def centre_of(X: Data) -> Floats:
@@ -50,16 +46,3 @@ def moved(X: Data, centre: Floats) -> Data:
     places = np.tile(columns, n), np.arange(0, n * k + 1, k) if k else np.zeros(n + 1, int)
     shift = sp.csr_array((np.tile(centre[columns], n), *places), shape=X.shape)
     return sp.csr_array(X).astype(np.float64) - shift
-
-
-def is_far(X: Data, steepest: float) -> bool:
-    """Whether exponents −γ‖x − z‖², γ = `steepest`, are inexact unless the rows are moved."""
-    largest = float(row_norms(X, squared=True).max(initial=0))
-    if not steepest * largest > FAR:
-        return False
-    centre = centre_of(X)
-    if not sp.issparse(X):
-        return bool(NEARER * row_norms(X - centre, squared=True).max() < largest)
-    # The norms of sparse rows after the move, without moving them.
-    near = row_norms(X, squared=True) - 2 * (X @ centre) + centre @ centre
-    return bool(NEARER * near.max() < largest)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Real, Reals
+from maxmargin.hardware.arrays import Real, Reals, RealType
 from maxmargin.hardware.jit import compiled, inner
 from maxmargin.hardware.simd import exp2
 
@@ -44,6 +44,19 @@ class Form(NamedTuple):
     def translation_invariant(self) -> bool:
         """Whether t depends on x − z only: then it is a multiple of ‖x − z‖², and a constant."""
         return self.scale == -2 * self.square
+
+    def distance_error(self, largest: float, terms: int, dtype: RealType = np.float64) -> float:
+        """Bound of what rounding ‖x‖² + ‖z‖² − 2xᵀz does to 2^t, relative to the largest value.
+
+        For rows z with ‖z‖² ≤ `largest` and sums of so many `terms`. t is a sum of products of size
+        (‖x‖ + ‖z‖)² |square| at most, each rounded by u in itself and in every sum it is part of.
+        A row x farther than the z makes that larger and 2^t smaller: as (a + b)² ≤ 2(a − b)² + 8b²
+        and v 2^(−v) < 1, eight times |square| ‖z‖² and 2 cover every x. 0 without a distance.
+        """
+        if not self.square:
+            return 0.0
+        unit = float(np.finfo(dtype).eps) / 2
+        return math.log(2) * unit * (terms + 8) * (8 * abs(self.square) * largest + 2)
 
     def of(self, dot: Reals, squares: Reals) -> Reals:
         """Values from the inner products x·z and the sums ‖x‖² + ‖z‖²."""

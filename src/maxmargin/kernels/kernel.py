@@ -68,9 +68,12 @@ class Kernel(Promises):
         return X[numbers, :0] if self.precomputed else X[numbers]
 
     def entries(self, X: Data, i: Numbers, j: Numbers, dtype: RealType = np.float64) -> Reals:
-        """K[i, j] from the data X, whose rows are converted to `dtype` unless they are objects."""
+        """K[i, j] from the data X, whose rows are converted to `dtype` unless they are objects.
+
+        Nor are they where k depends on x − z: the difference has digits that float32 rows have not.
+        """
         A, B = X[i], X[j]
-        if not self.takes_objects or A.dtype.kind == "f":
+        if not self.translation_invariant and (not self.takes_objects or A.dtype.kind == "f"):
             A, B = A.astype(dtype, copy=False), B.astype(dtype, copy=False)
         return self(A, B).astype(dtype, copy=False)
 
