@@ -155,7 +155,7 @@ class Cross:
     def _values(self, X: Data) -> Entries:
         """K(Z, X)."""
         if self.layout is None:
-            return self.kernel(X, self.Z).T
+            return self.kernel(exactly(X), exactly(self.Z)).T
         if self._few(X):
             Z, norms, centre = self._plain
             near = X - centre
@@ -199,6 +199,11 @@ class Cross:
         count = max(several, math.ceil(n / max(most, 1)))
         step = max(1, -(-n // (count * PANEL))) * PANEL
         return [(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def exactly(X: Data) -> Data:
+    """Rows in float64, if they are float32: a kernel computes in the precision of its rows."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
 
 
 def cross_dot(kernel: Kernel, X: Data, Z: Data, coef: Floats, threads: int | None = None) -> Floats:

@@ -73,8 +73,9 @@ class Kernel(Promises):
         Nor are they where k depends on x − z: the difference has digits that float32 rows have not.
         """
         A, B = X[i], X[j]
-        if not self.translation_invariant and (not self.takes_objects or A.dtype.kind == "f"):
-            A, B = A.astype(dtype, copy=False), B.astype(dtype, copy=False)
+        if not self.takes_objects or A.dtype.kind == "f":
+            wide = np.result_type(A.dtype, dtype) if self.translation_invariant else dtype
+            A, B = A.astype(wide, copy=False), B.astype(wide, copy=False)
         return self(A, B).astype(dtype, copy=False)
 
     def bind(self, X: Data, weights: Floats | None = None) -> Kernel:

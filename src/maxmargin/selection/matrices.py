@@ -17,6 +17,7 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
+from maxmargin.gram.layouts import layout_of
 from maxmargin.hardware.arrays import Data, Entries, Real, RealType
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import available_memory, kept_memory
@@ -145,7 +146,8 @@ class Matrices:
         kernel = self.kernel_of(key)
         if not self.holds:
             return Gram(kernel, self.X, cache_size=self.budget / 2**20, threads=self.threads)
-        if self._exponent is None or kernel.forms is None:
+        exact = kernel.forms is not None and layout_of(kernel, self.X) is not None
+        if self._exponent is None or kernel.forms is None or not exact:  # t is not, for this γ
             return HeldGram(self._entries(kernel), cache_size=self.share)
         if self._t is None:
             self._t = self._entries(self._exponent)
