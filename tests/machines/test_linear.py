@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn import svm
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
@@ -114,6 +114,43 @@ def test_sgd_comes_close_and_says_how_close(cancer):
     proof = machine.certificate_
     assert proof.dual <= exact * (1 + 1e-9) <= proof.primal * (1 + 1e-6)
     assert proof.relative_gap <= 0.05
+
+
+def pegasos(X, y, C, passes):
+    """Pegasos as published, on (x, 1): η = 1/λt, the projection, the mean of the second half."""
+    Z, n = np.c_[X, np.ones(len(X))], len(X)
+    lam, rng, w, mean = 1 / (n * C), np.random.default_rng(0), np.zeros(X.shape[1] + 1), 0.0
+    for t in range(1, passes * n + 1):
+        i = rng.integers(n)
+        w = (1 - 1 / t) * w + (y[i] * (Z[i] @ w) < 1) * y[i] * Z[i] / (lam * t)
+        w *= min(1, 1 / np.sqrt(lam * (w @ w + 1e-300)))
+        mean = mean + (t > passes * n // 2) * w
+    w = mean / (passes * n - passes * n // 2)
+    return 0.5 * w[:-1] @ w[:-1] + C * np.maximum(0, 1 - y * (Z @ w)).sum()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("spread", [1.0, 2.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_sgd_on_unscaled_blobs_is_no_worse_than_the_textbook(seed, spread):
+    X, y = make_blobs(100, centers=2, cluster_std=spread, random_state=seed)
+    exact = LinearSVC(loss="hinge", tol=1e-8).fit(X, y).certificate_.primal
+    machine = LinearSVC(loss="hinge", solver="sgd", random_state=0).fit(X, y)
+    found = primal(machine, X, y, squared=False, C=1.0)
+    assert found <= 1.5 * exact
+    assert found <= pegasos(X, 2 * y - 1, 1.0, machine.n_iter_) * 1.01
+
+
+def test_sgd_takes_the_same_steps_wherever_the_rows_lie(cancer):
+    X, y = cancer
+    here, there = (
+        LinearSVC(solver="sgd", random_state=0).partial_fit(rows, y, classes=[0, 1])
+        for rows in (X, X + 16.0)
+    )
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-8)
+    np.testing.assert_allclose(
+        there.decision_function(X + 16.0), here.decision_function(X), rtol=1e-6, atol=1e-6
+    )
 
 
 def test_sgd_learns_from_blocks(cancer):

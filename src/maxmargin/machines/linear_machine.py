@@ -158,7 +158,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             for _ in solver.epoch(descent, problem, rows, order):
                 pass
         coef = np.array([descent.mean_coef for descent in self._descents])
-        intercept = np.array([descent.mean_offset for descent in self._descents])
+        intercept = np.array([descent.intercept for descent in self._descents])
         self.__dict__.update(self._attributes(coef, intercept))
 
     def _scores(self, X: Data) -> Floats:

@@ -171,7 +171,7 @@ def test_every_ending_says_why():
 
 
 def test_sgd_with_a_rate_that_is_too_large_says_which_is_not():
-    case = generated("squared", 0, cost=1.0)
+    case = generated("squared", 0, cost=1e6)
     with pytest.raises(ValueError, match=r"learning_rate=100000.0; the data .* allow about"):
         SGD(learning_rate=1e5, batch_size=2, max_iter=200).solve(case.problem, case.matrix())
 
