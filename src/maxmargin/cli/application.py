@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Thread
 from typing import Annotated, Any, TextIO
 
 import typer
@@ -138,6 +140,44 @@ def ending_well() -> Iterator[None]:
             raise typer.Exit(INTERRUPTED) from None
         except EXPECTED as error:
             raise refusal(_sentence(error)) from error
+
+
+@contextmanager
+def ending_at_once(*, keep: bool = False) -> Iterator[None]:
+    """End the process at Ctrl-C without waiting for compiled code; exit code 130.
+
+    Python handles a signal when its main thread comes back from compiled code, which may take
+    minutes. Here a thread waits for the byte that Python writes when the signal arrives. With
+    `keep` the first Ctrl-C is a KeyboardInterrupt, as usual, and the second one ends the process.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    usual = signal.getsignal(signal.SIGINT)
+
+    def watch() -> None:
+        kept = keep
+        while signals := os.read(reading, 1):
+            if signals[0] != signal.SIGINT:
+                continue
+            Console(stderr=True).show_cursor()  # which a live view hides
+            if kept:
+                kept = False
+                say("Ctrl-C: making the model so far; once more ends at once.", style="yellow")
+            else:
+                say("Stopped by Ctrl-C.", style="yellow")
+                os._exit(INTERRUPTED)
+        os.close(reading)
+
+    Thread(target=watch, daemon=True).start()
+    if not keep:
+        signal.signal(signal.SIGINT, lambda number, frame: None)
+    signal.set_wakeup_fd(writing)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, usual)
+        os.close(writing)
 
 
 def refusal(message: str) -> typer.Exit:

@@ -24,18 +24,21 @@ from maxmargin.io.rows import Rows
 def tell_outcome(
     model: BaseEstimator,
     shown: Rows,
-    hidden: Rows | None,
+    tested: Rows | None,
+    where: str,
     *,
     reading: float,
-    place: Path | None,
+    place: Path,
     as_json: bool,
 ) -> None:
-    """Say what was trained and how good it is; `place` is where it was saved, `reading` a time."""
+    """Say what was trained on `shown`, and how good it is on the rows `tested`, if any.
+
+    `where` names these rows, `reading` is the time to read them, `place` the model's file.
+    """
     machine = machine_of(model)
     proof = machine.certificate_
-    where = "test" if hidden is not None else "training"
-    found = scores(model, hidden or shown)
-    size = place.stat().st_size if place else 0
+    found = {} if tested is None else scores(model, tested)
+    size = place.stat().st_size
     if as_json:
         facts: dict[str, Fact] = {
             "machine": type(machine).__name__,
@@ -47,7 +50,7 @@ def tell_outcome(
             "certificate": proof_facts(proof),
             "support_vectors": support_count(machine),
             "seconds": {"reading": reading, "fit": proof.seconds},
-            "model": str(place) if place else None,
+            "model": str(place),
             "bytes": size,
         }
         print_json(facts)
@@ -57,7 +60,7 @@ def tell_outcome(
     if (count := support_count(machine)) is not None:
         lines["support vectors"] = f"{count:,} of {shown.shape[0]:,} rows"
     lines["time"] = f"fit {seconds_words(proof.seconds)}, reading {seconds_words(reading)}"
-    lines["model"] = f"{place}, {size_words(size)}" if place else "not saved"
+    lines["model"] = f"{place}, {size_words(size)}"
     print_facts(str(machine), lines)
 
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
-from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, examples, say
+from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, ending_at_once, examples, say
 from maxmargin.cli.models import read
 from maxmargin.cli.outcome import tell_outcome
 from maxmargin.cli.report import seconds_words
@@ -154,44 +154,44 @@ def train(
     if not place.resolve().parent.is_dir():  # before an hour of training, not after it
         raise FileNotFoundError(f"{place}: there is no folder {place.parent}")
     check_is_file(place)
-    began = perf_counter()
-    rows, took = read(data, reading), perf_counter() - began
-    rows, left_out = without_identifiers(rows, text or ())
-    if left_out:
-        say(identifiers_words(rows, left_out), style="yellow")
-        reading = replace(reading, drop=[*reading.drop, *left_out])
-    name = machine or m.suited(rows.y)
-    shown, hidden = parts(rows, name, holdout, seed)
-    if test is not None:
-        fitting = replace(
-            reading,
-            text=(),
-            schema=replace(shown.schema, unknown=unknown == "ignore"),
-            trained_target=rows.target,
-        )
-        hidden = read(test, fitting)
-    if holdout is not None and hidden is not None and unknown == "error":
-        check_known(shown, hidden)
-    estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown)
-    if not as_json:
-        say(preparation(shown, name, estimator))
-    notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
-    if left_out:
-        notes["left_out"] = left_out
-    if tune:
-        search = choose(estimator, shown, jobs)
-        notes["tuned"] = {**search.best_params_, "score": search.best_score_}
-        tell_chosen(search, as_json)
-    fitted = fit(estimator, shown)
-    stopped = machine_of(fitted).certificate_.status is Status.INTERRUPTED
-    kept = not stopped or keep_partial
-    if kept:
-        save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
-    told = place if kept else None
-    tell_outcome(fitted, shown, hidden, reading=took, place=told, as_json=as_json)
-    if stopped:
+    with ending_at_once(keep=keep_partial):
+        began = perf_counter()
+        rows, took = read(data, reading), perf_counter() - began
+        rows, left_out = without_identifiers(rows, text or ())
+        if left_out:
+            say(identifiers_words(rows, left_out), style="yellow")
+            reading = replace(reading, drop=[*reading.drop, *left_out])
+        name = machine or m.suited(rows.y)
+        shown, hidden = parts(rows, name, holdout, seed)
+        if test is not None:
+            fitting = replace(
+                reading,
+                text=(),
+                schema=replace(shown.schema, unknown=unknown == "ignore"),
+                trained_target=rows.target,
+            )
+            hidden = read(test, fitting)
+        if holdout is not None and hidden is not None and unknown == "error":
+            check_known(shown, hidden)
+        estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown)
+        if not as_json:
+            say(preparation(shown, name, estimator))
+        notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
+        if left_out:
+            notes["left_out"] = left_out
+        if tune:
+            search = choose(estimator, shown, jobs)
+            notes["tuned"] = {**search.best_params_, "score": search.best_score_}
+            tell_chosen(search, as_json)
+        fitted = fit(estimator, shown)
+    status = machine_of(fitted).certificate_.status
+    save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
+    tested = None if status is Status.INTERRUPTED else hidden or shown
+    where = "test" if hidden is not None else "training"
+    tell_outcome(fitted, shown, tested, where, reading=took, place=place, as_json=as_json)
+    if status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
-    if machine_of(fitted).certificate_.status is not Status.CONVERGED:
+    if status is not Status.CONVERGED:
         raise typer.Exit(NOT_PROVED)
 
 
