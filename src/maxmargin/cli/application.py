@@ -149,10 +149,14 @@ def ending_at_once(*, keep: bool = False) -> Iterator[None]:
     Python handles a signal when its main thread comes back from compiled code, which may take
     minutes. Here a thread waits for the byte that Python writes when the signal arrives. With
     `keep` the first Ctrl-C is a KeyboardInterrupt, as usual, and the second one ends the process.
+    A process that was started deaf to Ctrl-C, in the background of a script, stays so.
     """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.SIG_IGN:
+        yield
+        return
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    usual = signal.getsignal(signal.SIGINT)
 
     def watch() -> None:
         kept = keep
