@@ -152,9 +152,10 @@ def trace(
     -------
     pandas.DataFrame
         `accuracy` is the share of rows on their own side of the boundary (NaN for a regressor,
-        which has no sides), `loss` the primal value without ½‖w‖², `movement` Σ|Δβ| + Σ|Δb|
-        since the sweep began; `objective`, `gap` and `violation` are as in the certificate. Of a
-        machine, `problem` is the number of the binary problem, in the order of `certificates_`.
+        which has no sides), `loss` the primal value without ½‖w‖², both with the solver's own b
+        where its steps set one; `movement` is Σ|Δβ| + Σ|Δb| since the sweep began; `objective`,
+        `gap` and `violation` are as in the certificate, with the b that β implies. Of a machine,
+        `problem` is the number of the binary problem, in the order of `certificates_`.
 
     Examples
     --------
@@ -246,11 +247,12 @@ def line(now: Progress) -> dict[str, Any]:
     """One line of the table."""
     state, problem = now.state, now.state.problem
     norm = 0.5 * float(state.beta @ (state.gradient - problem.linear))
+    primal = problem.values(state.beta, state.gradient, state.offsets).primal
     return {
         "steps": now.steps,
         **(asdict(now.step) if now.step else {}),
         "accuracy": accuracy(now),
-        "loss": now.objective + now.gap - norm,
+        "loss": primal - norm,
         "movement": now.movement,
         "objective": now.objective,
         "gap": now.gap,
@@ -270,7 +272,7 @@ def accuracy(now: Progress) -> float:
     if problem.rows is not None:
         return float("nan")
     side = np.sign(problem.lower + problem.upper)
-    decision = state.gradient - problem.linear + (now.offsets.mean() if problem.n_groups else 0.0)
+    decision = state.gradient - problem.linear + (state.offsets.mean() if problem.n_groups else 0.0)
     return float(np.mean((decision > 0)[side != 0] == (side > 0)[side != 0]))
 
 

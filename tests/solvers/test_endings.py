@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from maxmargin import SVC, LinearSVC
+from maxmargin import SVC, LinearSVC, trace
 from maxmargin.certificate import Certificate
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
@@ -68,13 +68,13 @@ def test_the_movement_of_the_offset_keeps_the_reviews_criterion_from_ending_a_ru
 
 
 def test_random_pairs_are_the_reviews():
-    """Every pair, b and movement as its pseudo code has them, but for the strict test of b."""
+    """Every pair, b and its three curves as its code has them, but for the strict test of b."""
     problem, gram = OVERLAPPING.problem, OVERLAPPING.matrix()
     n, y, C = problem.size, -problem.linear, problem.upper.max()
     K = gram.block(np.arange(n), np.arange(n))
-    alpha, b, moves = np.zeros(n), 0.0, []
+    alpha, b, curves = np.zeros(n), 0.0, []
     random = np.random.default_rng(0)
-    for _ in range(3):
+    for _ in range(5):
         move = 0.0
         for i in random.integers(n, size=n // 2).tolist():
             j = int(i + random.integers(1, n)) % n
@@ -90,13 +90,12 @@ def test_random_pairs_are_the_reviews():
             new_b = of_i if inside[0] else of_j if inside[1] else (of_i + of_j) / 2
             move += np.abs(change).sum() + abs(new_b - b)
             alpha[[i, j]], b = (new_i, new_j), new_b
-        moves.append(move)
-    ours = []
+        margin = y * (K @ (alpha * y) + b)
+        curves.append([move, np.maximum(0, 1 - margin).sum() * C, np.mean(margin > 0)])
     start = DualState(problem, gram, None).offsets[0]  # 0, where neither class is rare
-    solution, _ = solve(RandomPairSMO(sweeps=3), observe=lambda now: ours.append(now.movement))
     assert start == pytest.approx(0)
-    assert_allclose(np.abs(solution.beta), alpha, atol=1e-5)
-    assert_allclose(ours[1:], moves[: len(ours) - 1], rtol=1e-4)
+    ours = trace(RandomPairSMO(sweeps=5, tol=1e-9), problem, gram)
+    assert_allclose(ours[["movement", "loss", "accuracy"]].iloc[1:6], curves, rtol=1e-4)
 
 
 def test_sweeps_run_out():

@@ -212,7 +212,7 @@ class Lane:
 
     def _curves(self, now: Progress) -> Message:
         """The numbers that the page draws against steps, with the b of the picture."""
-        told = self.view.numbers(now.state.beta, now.state.gradient, _offsets(now))
+        told = self.view.numbers(now.state.beta, now.state.gradient, now.state.offsets)
         return {"steps": now.steps, **told, "movement": finite(now.movement)}
 
     def _framed(self, now: Progress, curves: Message) -> Message:
@@ -227,7 +227,7 @@ class Lane:
             told = box(problem, self._before, state, step, self.view.kernel, self.view.rows)
             frame["sentence"] = sentence(problem, self._before, state, step, told)
             frame["box"] = told
-        return {**frame, **self.view.picture(state.beta, state.gradient, _offsets(now))}
+        return {**frame, **self.view.picture(state.beta, state.gradient, now.state.offsets)}
 
     def _solve(self, gram: Gram) -> None:
         try:
@@ -269,10 +269,3 @@ class Lane:
             "rows": [],
             "ran": [],
         }
-
-
-def _offsets(now: Progress) -> Floats:
-    """The solver's own b where its steps set one, else the b that β implies."""
-    steps_set_it = now.step is not None and np.isfinite(now.step.clipped)
-    own: Floats = now.state.offsets if steps_set_it else now.offsets
-    return own

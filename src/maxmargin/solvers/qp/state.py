@@ -29,7 +29,7 @@ class DualState(State[DualProblem, Gram]):
     ----------
     gradient : G, in float64
     dtype : of the kernel entries that steps are computed from
-    offsets : b of each group, as solvers in the style of Platt update it
+    own_offsets : b of each group as the solver's steps set it; None if they set none
     updated : whether G was updated with moves since it was computed from β alone
     sharpened : whether float32 entries stalled once
     work : what the solve has cost beside kernel entries, in the units of `work`
@@ -59,7 +59,7 @@ class DualState(State[DualProblem, Gram]):
             self._compute_gradient()
         elif np.count_nonzero(self.beta):  # the sums ask for it: nothing is to be computed twice
             self.refresh()
-        self.offsets = problem.offsets(self.beta, self.gradient)
+        self.own_offsets: Floats | None = None
         # Where p = 0 the objective is ½‖w‖² alone, which may vanish: it is compared with what it
         # were if all φ(x_i) had one direction.
         self._norms = None if problem.linear.any() else np.sqrt(np.abs(self.diagonal))
@@ -91,6 +91,13 @@ class DualState(State[DualProblem, Gram]):
 
     def check(self, solver: str) -> None:
         self.problem.check_feasible(self.beta, solver)
+
+    @property
+    def offsets(self) -> Floats:
+        """b of each group: the solver's own, or the b that β implies."""
+        if self.own_offsets is not None:
+            return self.own_offsets
+        return self.problem.offsets(self.beta, self.gradient)
 
     def row(self, i: int) -> Floats:
         """Row i of K over the variables."""
@@ -152,9 +159,10 @@ class DualState(State[DualProblem, Gram]):
         """Count steps and movement, and report the step to an observer of steps."""
         self.steps += steps
         self.movement += float(np.abs(delta).sum())
+        self.own_offsets = None
         if self.watch is not None:
             nan, moved = np.nan, np.arange(self.problem.size)[variables][delta != 0]
-            offset = float(np.mean(self.problem.offsets(self.beta, self.gradient)))
+            offset = float(np.mean(self.offsets))
             self.watch(Step(tuple(moved.tolist()), why, nan, nan, nan, nan, offset))
 
     def took(

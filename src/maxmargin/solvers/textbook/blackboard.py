@@ -43,6 +43,7 @@ class Blackboard:
     def __init__(self, state: DualState) -> None:
         p = state.problem
         self.state, self.n = state, p.size
+        state.own_offsets = state.offsets
         self.y = np.where(np.isinf(p.lower) | (p.upper <= 0), -1.0, 1.0)
         self.C = p.upper - p.lower
         self.α = Distances(state, np.where(self.y > 0, p.lower, p.upper))
