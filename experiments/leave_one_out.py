@@ -22,7 +22,7 @@ def run(n: int = 200, points: int = 19) -> Outcome:
     loose = share / np.maximum(path.loo_error, 1 / n)
     best = int(path.loo_error.argmin())
     free = path.free > 0
-    off = float(np.abs(path.bounds["span"] - path.loo_error)[free].max())
+    off = float(np.abs(path.span - path.loo_error)[free].max())
     rows = [
         {
             "C": float(C),
@@ -31,7 +31,7 @@ def run(n: int = 200, points: int = 19) -> Outcome:
             "training": float(path.training_error[k]),
             "support vectors / n": float(share[k]),
             "ξα": float(path.bounds["ξα"][k]) if "ξα" in path.bounds else None,
-            "span": float(path.bounds["span"][k]),
+            "span": float(path.span[k]),
         }
         for k, C in enumerate(path.Cs)
     ]

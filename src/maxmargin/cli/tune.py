@@ -33,11 +33,6 @@ LooKind = Annotated[
     typer.Option("--machine", help="By default as in train."),
 ]
 TOP = 10  # cells that are shown
-BOUNDS = {
-    "support vectors": "at most, by support vectors",
-    "ξα": "at most, by ξα",
-    "span": "about, by span",
-}
 
 
 @app.command(
@@ -207,6 +202,7 @@ def loo(
             {
                 "error": found.error,
                 "bounds": {name: bound.value for name, bound in found.bounds.items()},
+                "span": found.span.value,
                 "retrained": int(found.retrained.sum()),
                 "rows": rows.shape[0],
                 "worst_kkt_violation": worst,
@@ -218,7 +214,8 @@ def loo(
     lines = {"left out": f"{rows.shape[0]:,} rows, {int(found.retrained.sum()):,} trained without"}
     if is_classifier(chosen):
         lines["error"] = f"{found.error:.2%}, {int(np.sum(found.predictions != rows.y))} rows"
-        lines |= {BOUNDS.get(name, name): f"{b.value:.2%}" for name, b in found.bounds.items()}
+        lines |= {f"at most, by {name}": f"{b.value:.2%}" for name, b in found.bounds.items()}
+        lines["about, by span"] = f"{found.span.value:.2%}"
     else:
         lines["mean squared error"] = f"{found.error:.6g}"
         lines["R²"] = f"{1 - found.error / np.var(rows.targets):.4g}"

@@ -197,10 +197,8 @@ class CPathDisplay(Display):
             "leave-one-out": path.loo_error,
             "cross-validated": path.cv_error,
             "training": path.training_error,
-            **{
-                f"bound: {name}" if name != "span" else "span estimate": v
-                for name, v in path.bounds.items()
-            },
+            "span estimate": path.span,
+            **{f"bound: {name}": values for name, values in path.bounds.items()},
         }
         known = {name: values for name, values in errors.items() if not np.isnan(values).all()}
         self.lines_ = {

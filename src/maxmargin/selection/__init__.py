@@ -1,6 +1,6 @@
 """Choosing a machine: the search over C, γ and ε, exact leave-one-out, paths along C."""
 
-from maxmargin.selection.bounds import Bound
+from maxmargin.selection.bounds import Estimate
 from maxmargin.selection.leave_one_out import LeaveOneOut, leave_one_out
 from maxmargin.selection.path import CPath, c_path
 from maxmargin.selection.search import Search
@@ -11,8 +11,8 @@ from maxmargin.selection.tune import tune
 __all__ = [
     "SVCCV",
     "SVRCV",
-    "Bound",
     "CPath",
+    "Estimate",
     "LeaveOneOut",
     "Search",
     "c_path",

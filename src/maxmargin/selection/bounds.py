@@ -23,8 +23,8 @@ from maxmargin.selection.removal import Removal
 from maxmargin.selection.target import Target
 
 
-class Bound(NamedTuple):
-    """A bound or estimate of the leave-one-out error, and the seconds it took beyond one fit."""
+class Estimate(NamedTuple):
+    """A value for the leave-one-out error, and the seconds it took beyond one fit."""
 
     value: float
     seconds: float
@@ -32,11 +32,11 @@ class Bound(NamedTuple):
 
 def bounds_of(
     target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats, *, alike: bool
-) -> dict[str, Bound]:
+) -> dict[str, Estimate]:
     """The bounds that the machine has; `decisions` are those of all rows by the full machine.
 
-    Where a row's removal changes more than its own box (not `alike`: ν, balanced weights) there is
-    only an estimate, for even a row that is no support vector may lose its prediction.
+    There is none where a row's removal changes more than its own box (not `alike`: ν, balanced
+    weights), for even a row that is no support vector may lose its prediction, nor for a regressor.
     """
     known: dict[str, Callable[[], float]] = {}
     if hasattr(target, "classes") and alike:
@@ -44,13 +44,14 @@ def bounds_of(
         only = full[0]
         if len(full) == 1 and only.problem.n_groups < 2 and len(only.free) and only.one_offset:
             known["ξα"] = lambda: xi_alpha(only, decisions[:, 0], weights)
-    known["span"] = lambda: span(target, full, decisions, weights)
-    found = {}
-    for name, compute in known.items():
-        began = perf_counter()
-        value = compute()
-        found[name] = Bound(value, perf_counter() - began)
-    return found
+    return {name: timed(compute) for name, compute in known.items()}
+
+
+def timed(compute: Callable[[], float]) -> Estimate:
+    """The value, and the seconds it took."""
+    began = perf_counter()
+    value = compute()
+    return Estimate(value, perf_counter() - began)
 
 
 def support_share(target: Target, full: Sequence[Removal], weights: Floats) -> float:
@@ -72,7 +73,7 @@ def xi_alpha(removal: Removal, decisions: Floats, weights: Floats) -> float:
 
 
 def span(target: Target, full: Sequence[Removal], decisions: Floats, weights: Floats) -> float:
-    """The error of the decision values that the span predicts."""
+    """The error of the decision values that the span predicts, which may be too low."""
     predicted = decisions.copy()
     for number, (split, removal) in enumerate(zip(target.splits, full, strict=True)):
         predicted[split.rows, number] -= removal.model[0] * removal.spans()

@@ -27,7 +27,7 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
-from maxmargin.selection.bounds import Bound, bounds_of
+from maxmargin.selection.bounds import Estimate, bounds_of, span, timed
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import COLUMNS, Removal, Removed
 from maxmargin.selection.staircase import SNAP, units
@@ -52,7 +52,8 @@ class LeaveOneOut:
         and for numbers, one for each pair of classes (or class) otherwise
     error : share of wrong predictions, or the mean squared error of a regressor, by weight
     certificates : one for each row, of the retraining without it
-    bounds : by name, what is known without retraining and what it cost, as `Bound`
+    bounds : by name, what the error is at most, known without retraining, and what that cost
+    span : an estimate of the error without retraining, which may be less than it
     retrained : mask of the rows that are support vectors: only they were retrained
     models : coefficients and offset of each row's machine, of a regressor
     seconds : of everything
@@ -62,7 +63,8 @@ class LeaveOneOut:
     decisions: Floats
     error: float
     certificates: list[Certificate]
-    bounds: dict[str, Bound]
+    bounds: dict[str, Estimate]
+    span: Estimate
     retrained: Mask
     models: list[tuple[Floats, float]]
     seconds: float
@@ -131,6 +133,7 @@ def left_out(
     decisions = whole_decisions(target, gram, full)
     alike = [only_its_box(machine, target, k, each, weights) for k, each in enumerate(full)]
     bounds = bounds_of(target, full, decisions, weights, alike=all(alike))
+    estimate = timed(lambda: span(target, full, decisions, weights))
     jobs = [
         (number, batch)
         for number, removal in enumerate(full)
@@ -189,6 +192,7 @@ def left_out(
         error=target.error(predictions, weights),
         certificates=certificates,
         bounds=bounds,
+        span=estimate,
         retrained=retrained,
         models=models,
         seconds=perf_counter() - began,

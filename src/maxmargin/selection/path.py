@@ -35,6 +35,7 @@ class CPath:
     training_error, cv_error, loo_error : share of wrong predictions, or mean squared error; NaN
         where it was not asked for
     bounds : by name, the bounds of the leave-one-out error
+    span : the span estimate of the leave-one-out error
     violation : the worst KKT violation
     """
 
@@ -48,6 +49,7 @@ class CPath:
     cv_error: Floats
     loo_error: Floats
     bounds: dict[str, Floats]
+    span: Floats
     violation: Floats
 
 
@@ -136,6 +138,7 @@ def c_path(
             )
             for name in names
         },
+        span=np.array([each.span.value for each in left]) if loo else nothing,
         violation=violation,
     )
 
