@@ -2,12 +2,13 @@
 #
 #   make run    set up .venv, install maxmargin, train, test, prove, save and predict by its command
 #   make test   set up what the tests need and run them
+#   make compat run them with the oldest and the newest scikit-learn, NumPy and SciPy
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types coverage fuzz clean
+.PHONY: run test lint types compat coverage fuzz clean
 .NOTPARALLEL:
 
 run: $(VENV)/ready-plot,tables
@@ -23,6 +24,18 @@ lint: $(VENV)/ready-dev
 types: $(VENV)/ready-dev
 	$(BIN)/mypy
 
+# What touches scikit-learn, its checks of estimators and its own suite included, with the oldest
+# versions that pyproject.toml allows and with the newest; make compat PYTHON=python3.13 for another.
+OLDEST := numpy==2.0.* scipy==1.13.* scikit-learn==1.6.* pandas==2.2.* polars==1.0.*
+compat: compat-oldest compat-newest
+compat-oldest: VERSIONS := $(OLDEST)
+compat-oldest: CHOICE := -m 'not newest'
+compat-%:
+	$(PYTHON) -m venv $(VENV)-$*
+	$(VENV)-$*/bin/pip install --quiet --upgrade --editable '.[test]' $(VERSIONS)
+	$(VENV)-$*/bin/pip list | grep -iE '^(numpy|scipy|scikit-learn|pandas|polars) '
+	$(VENV)-$*/bin/python -m pytest -q $(CHOICE) tests/machines tests/selection tests/sklearn_svm
+
 # Coverage cannot see into compiled code: its small tests run it interpreted.
 COMPILED := tests/solvers tests/gram tests/test_losses.py
 coverage: $(VENV)/ready-test
@@ -33,7 +46,7 @@ fuzz: $(VENV)/ready-test
 	$(BIN)/python -m fuzz 10000
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-*
 
 # ready-EXTRA: .venv holds maxmargin (editable) with that extra of pyproject.toml.
 $(VENV)/ready-%: pyproject.toml | $(BIN)/pip

@@ -1,6 +1,7 @@
-"""scikit-learn's conventions: those of its helpers that are private, under our own names.
+"""scikit-learn's conventions: its private helpers, and what its versions do not share.
 
-No other file imports a private name of scikit-learn; pyproject.toml bounds its version.
+No other file imports a private name of scikit-learn, or asks for its version. `make compat` runs
+the tests with the oldest and the newest version that pyproject.toml allows.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+from importlib.util import find_spec
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +25,31 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.validation import _check_sample_weight
 
+if find_spec("sklearn.callback") or TYPE_CHECKING:
+    from sklearn.callback import CallbackSupportMixin
+else:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:
+        """An estimator without callbacks: its fit has a context that calls nobody."""
+
+        def set_callbacks(self, *callbacks: object) -> Any:
+            """Refuse callbacks; none at all is what there is."""
+            if callbacks:
+                raise NotImplementedError("callbacks need scikit-learn 1.9 or newer")
+            return self
+
+        def _init_callback_context(self, **_: object) -> Any:
+            return _SilentContext()
+
+    class _SilentContext:
+        def call_on_fit_task_begin(self, **_: object) -> None:
+            pass
+
+        call_on_fit_task_end = call_on_fit_task_begin
+
+
 __all__ = [
+    "CallbackSupportMixin",
     "HasMethods",
     "Interval",
     "LibsvmState",
@@ -40,6 +67,12 @@ __all__ = [
     "validate_parameters",
 ]
 
+# Weights that are all zero need leave since scikit-learn 1.9, which has a parameter for it.
+ALL_ZERO_WEIGHTS = {
+    name: True
+    for name in signature(_check_sample_weight).parameters
+    if name == "allow_all_zero_weights"
+}
 PLAIN = (bool, int, float, str, type(None))
 Machine = TypeVar("Machine")
 Result = TypeVar("Result")
@@ -139,7 +172,7 @@ def _validate_plain_parameter(kind: Hashable, name: str, value: Hashable) -> Non
 def sample_weights(weights: ArrayLike, X: Any) -> NDArray[np.float64]:
     """One number for each row of X."""
     checked: NDArray[np.float64] = _check_sample_weight(
-        weights, X, dtype=np.float64, allow_all_zero_weights=True
+        weights, X, dtype=np.float64, **ALL_ZERO_WEIGHTS
     )
     return checked
 

@@ -165,6 +165,7 @@ class StopsAfter:
         return self.left <= 0
 
 
+@pytest.mark.newest
 def test_a_status_covers_the_refinement_that_did_not_begin():
     X, y = noisy_sine()
     features = SVC(approximation="nystroem", n_components=50, tol=0.01).fit(X, y)

@@ -82,6 +82,7 @@ def test_a_row_without_weight_is_absent(machine):
     np.testing.assert_allclose(whole, part, atol=1e-3)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("machine", [SVC(gamma=1), NuSVC(gamma=1, nu=0.2), LinearSVC()], ids=str)
 def test_balanced_classes_are_scikit_learns_and_those_of_the_rows_that_are_there(machine):
     """A row counts as often as its weight says in LinearSVC, and once in the others."""

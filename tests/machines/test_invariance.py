@@ -145,7 +145,7 @@ def test_regression_moves_with_its_targets(problem):
 def test_equal_rows_share_a_coefficient_that_is_determined_dense_or_sparse():
     X = load_iris().data  # rows 101 and 142 are equal
     dense, sparse = (OneClassSVM(gamma=1, tol=1e-9).fit(given) for given in (X, sp.csr_array(X)))
-    _, places = np.unique(X, axis=0, return_inverse=True)
+    places = np.unique(X, axis=0, return_inverse=True)[1].ravel()  # NumPy 2.0 gives a column
     sums = [
         np.bincount(places[m.support_], np.asarray(m._dense_dual_coef())[0], places.max() + 1)
         for m in (dense, sparse)

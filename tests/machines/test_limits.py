@@ -235,6 +235,7 @@ def test_ctrl_c_ends_a_script():
     ],
     ids=str,
 )
+@pytest.mark.newest
 def test_ctrl_c_goes_on_when_the_model_is_set(machine):
     """In every machine: a callback is called inside the solver, as a signal's handler is."""
     machine = clone(machine).set_params(tol=1e-9)

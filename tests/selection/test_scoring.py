@@ -47,6 +47,7 @@ def test_several_scores_and_those_of_decision_values():
         assert found == pytest.approx(expected)
 
 
+@pytest.mark.newest
 def test_scorers_are_weighted_as_those_of_grid_search():
     X, y = BINARY
     weights = np.random.default_rng(0).uniform(0.1, 3, len(y))

@@ -153,7 +153,8 @@ class DenseLayout(Layout):
         with np.errstate(over="ignore", invalid="ignore"):
             parts = np.array_split(self.X, 1 + self.X.size // SLICE)
             norms = [
-                row_norms(np.float64(part) - centre, squared=True).max(initial=0) for part in parts
+                row_norms(np.asarray(part, np.float64) - centre, squared=True).max(initial=0)
+                for part in parts
             ]
         return float(np.nan_to_num(max(norms), nan=np.inf))
 

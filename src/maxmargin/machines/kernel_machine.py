@@ -10,10 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import Tags, check_array, check_consistent_length
 
-from maxmargin.conventions import Interval, StrOptions, validate_parameters
+from maxmargin.conventions import (
+    CallbackSupportMixin,
+    Interval,
+    StrOptions,
+    validate_parameters,
+)
 from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.arrays import Data, Floats, Numbers

@@ -159,7 +159,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
 
     def predict(self, X: Data) -> Labels:
         """wᵀx + b for the rows of X; a column for each of several targets."""
-        return self._scores(X)
+        values = self._scores(X)
+        return values.ravel() if len(self.intercept_) == 1 else values
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
