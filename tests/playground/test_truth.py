@@ -318,6 +318,16 @@ def test_clicks_right_after_a_change_of_solver_count(open_page):
     assert page.run("(app) => app.stage.player.frame.lanes[0].solver") == "Second order"
 
 
+def test_play_right_after_a_change_of_solver_counts(open_page):
+    page = open_page("mode=steps&speed=2000")
+    page.run(
+        "(app) => { app.store.set({ solver: 'second-order' });"
+        " document.querySelector('[data-control=play]').click(); }"
+    )
+    page.page.locator(".status[data-status=converged]").wait_for()
+    assert page.run("(app) => app.stage.player.frame.lanes[0].solver") == "Second order"
+
+
 def test_the_switch_leave_it_out_does_not_run_away_from_the_pointer(playground):
     """A click lands where it was aimed, though the words about a point go as the pointer leaves."""
     playground.draw([*SQUARE, [-2.5, 0.0, 0]])

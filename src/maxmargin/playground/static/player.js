@@ -61,13 +61,13 @@ export class Player {
   /** Begin anew; `then` is how many steps to take at once. */
   async start(request, { then = 0, play = this.playing } = {}) {
     this.clear();
+    this.playing = play; // at once: whoever presses play or pause before the answer is heard
     const { run } = this;
     await this.turn("start", request, (reply) => {
       this.subject = reply.subject;
       this.listing = reply.listing;
       this.curves = reply.lanes.map(() => []);
       this.keep(reply);
-      this.playing = play;
     });
     if (run !== this.run) return;
     if (then) await this.more(then);
@@ -106,7 +106,7 @@ export class Player {
     this.speed = speed;
     this.playing = true;
     this.onframe();
-    this.schedule();
+    if (this.frame) this.schedule(); // else `start` does, when there is something to go on from
   }
 
   pause() {
