@@ -38,7 +38,7 @@ def machine(lesson, step):
 def ended(lesson, step):
     now = state(lesson, step)
     settings = read_settings("settings", now["settings"])
-    theatre = Theatre(Start(0, points_of(now), settings, (now["solver"],), 0.0))
+    theatre = Theatre(Start(0, points_of(now), settings, (now.get("solver", "platt"),), 0.0))
     theatre.opening()
     frame = theatre.advance(now["advance"])["lanes"][0]
     theatre.close()
@@ -164,7 +164,9 @@ def test_kernel_regression_lambda_flattens_and_small_lambda_follows():
 def test_perceptron_ends_without_mistakes_where_the_classes_are_apart_only():
     apart, X, y = fitted("perceptron", 0)
     assert apart.score(X, y) == 1
-    overlapping, X, y = fitted("perceptron", 3)
+    assert "every point is on its side" in ended(NUMBER["perceptron"], 2)["sentence"]
+    assert ended(NUMBER["perceptron"], 3)["accuracy"] < 1  # no line through the origin
+    overlapping, X, y = fitted("perceptron", 6)
     assert overlapping.mistakes_[-1] > 0
 
 

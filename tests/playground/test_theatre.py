@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from maxmargin import trace
+from maxmargin import Perceptron, trace
 from maxmargin.playground.catalogue import SOLVERS
-from maxmargin.playground.machine import dual_problem
+from maxmargin.playground.machine import dual_problem, recipe
 from maxmargin.playground.presets import points as preset
 from maxmargin.playground.schema import Advance, Refused, Settings, Start
 from maxmargin.playground.session import Session
@@ -71,8 +71,38 @@ def test_a_dual_without_bound_is_refused_on_the_way():
 def test_what_a_solver_cannot_take_is_refused_with_one_that_can():
     with pytest.raises(Refused, match="switch the offset b on"):
         Theatre(Start(0, MOONS, Settings(offset=False), ("platt",), 0.0))
-    with pytest.raises(Refused, match="minimises nothing"):
-        Theatre(Start(0, MOONS, Settings(machine="kernel-perceptron"), ("platt",), 0.0))
+    with pytest.raises(Refused, match="choose SVC for a race"):
+        both = ("platt", "second-order")
+        Theatre(Start(0, MOONS, Settings(machine="kernel-perceptron"), both, 0.1))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_each_step_of_the_perceptron_corrects_a_mistake(kernel, noise):
+    points = preset("moons", 40, noise, seed=0)
+    settings = Settings(machine="kernel-perceptron", kernel=kernel)
+    shown = frames("platt", settings, points, most=500)
+    X, y = points.xy, np.where(points.classes == 1, 1.0, -1.0)
+    K = X @ X.T if kernel == "linear" else np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    alpha = np.zeros(len(y))
+    for frame in shown[1:-1]:
+        (t,) = frame["rows"]
+        assert y[t] * (K[t] @ (y * alpha)) <= 0
+        alpha[t] += 1
+        assert frame["alpha"] == alpha.tolist()
+        assert frame["f"] == pytest.approx(K @ (y * alpha), abs=1e-9)
+        assert frame["norm"] == pytest.approx((y * alpha) @ K @ (y * alpha))
+        assert frame["norm"] <= frame["bound"] + 1e-9  # Novikoff's upper half
+        assert frame["ran"][-1]["values"] == {}
+    machine = recipe(settings).make().fit(X, points.classes)
+    assert shown[-1]["alpha"] == alpha.tolist()
+    assert alpha.sum() == machine.n_mistakes_
+    apart = (y * (K @ (y * alpha))).min() > 0
+    assert ("every point is on its side" in shown[-1]["sentence"]) == apart
+    assert apart == (machine.mistakes_[-1] == 0)
+    if kernel == "linear":  # Rosenblatt's own
+        own = Perceptron(fit_intercept=False, max_iter=machine.max_iter).fit(X, points.classes)
+        np.testing.assert_allclose((y * alpha) @ X, own.coef_[0], atol=1e-12)
 
 
 def test_a_session_has_one_theatre_at_a_time():
@@ -178,6 +208,26 @@ def test_steps_of_a_run_that_was_replaced_are_dropped(open_page):
     assert (opened, kept) == (1, 0)
     page.steps(1)
     assert page.run("(app) => app.stage.player.frame.lanes[0].steps") == 1
+
+
+def test_the_perceptron_is_stepped_beside_its_code(open_page):
+    page = open_page("mode=steps&machine=kernel-perceptron")
+    page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
+    page.page.locator(".sentence", has_text="no mistake has been made yet").wait_for()
+    assert not page.control("solver").is_visible()
+    page.steps(3)
+    assert "a mistake" in page.sentence()
+    code = page.control("listing")
+    assert code.locator(".now code").inner_text().strip() == "yield t, Δ"
+    (row,) = page.run("(app) => app.stage.player.frame.lanes[0].rows")
+    assert f"t = {row}" in code.locator(".margin", has_text="t = ").first.inner_text()
+    status = page.page.locator("[data-control=certificate] .status").inner_text()
+    assert "minimises nothing" in status
+    shown = page.page.locator(".theatre .chart:visible").all()
+    assert len(shown) == 2  # ‖w‖² and accuracy: there is no gap
+    page.control("play").click()
+    page.run("(app) => app.stage.player.more(1000)")
+    page.page.locator(".sentence", has_text="every point is on its side").wait_for()
 
 
 def test_a_race_ends_and_names_the_first(open_page):

@@ -1,8 +1,8 @@
 """The perceptron in a kernel's space.
 
 Written out, the perceptron's w is a sum of the rows it was wrong about, so its scores need inner
-products only; a kernel in their place makes the same loop (see `online_classifier`) the kernel
-perceptron.
+products only; a kernel in their place makes the same loop (`solvers.textbook.perceptron`) the
+kernel perceptron.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
 from maxmargin.machines.online_classifier import OnlineClassifier, as_one
+from maxmargin.solvers.textbook.perceptron import mistakes_of_a_pass
 
 
 class KernelPerceptron(OnlineClassifier, KernelMachine):
@@ -109,18 +110,13 @@ class KernelPerceptron(OnlineClassifier, KernelMachine):
         scores = self._scores(X)
         # Where the rows of this block are stored; those of earlier blocks are not in it.
         place = {int(row): k for k, row in enumerate(self.support_)} if again else {}
-        for i, y in enumerate(labels):
-            among = np.flatnonzero(scores[i] >= scores[i, y])
-            if len(among) == 1 or weights[i] == 0:
-                continue
+        for i, step in mistakes_of_a_pass(rows.row, labels, weights, scores):
             mistakes += 1
             if i not in place:
                 scores -= self._make_room(X, place)
                 place[i] = self._coef.shape[1]
                 self._store(X, i)
-            steps = np.where(among == y, weights[i], -weights[i] / (len(among) - 1))
-            self._coef[among, place[i]] += steps
-            scores[:, among] += np.outer(rows.row(i), steps)
+            self._coef[:, place[i]] += step
         return mistakes
 
     def _store(self, X: Data, i: int) -> None:

@@ -53,7 +53,7 @@ class MachineChoice:
     learns: str  # "classes", "curve" (the height from x), or "region"
     parameters: tuple[str, ...]
     switches: tuple[str, ...] = ()
-    no_steps: str = ""  # why the theatre has no solver for it
+    no_solver: str = ""  # why no solver of a dual problem makes it
     about: str = ""
 
 
@@ -92,8 +92,8 @@ MACHINES: dict[str, MachineChoice] = {
         "Kernel perceptron",
         "classes",
         (),
-        no_steps="The perceptron has no dual problem: it minimises nothing, it only corrects its "
-        "mistakes. Choose SVC to watch a solver.",
+        no_solver="The perceptron has no dual problem: it minimises nothing, it only corrects its "
+        "mistakes.",
         about="learns from its mistakes",
     ),
     "svr": MachineChoice(
@@ -104,7 +104,7 @@ MACHINES: dict[str, MachineChoice] = {
         "Kernel regression",
         "curve",
         ("ridge",),
-        no_steps="The dual of kernel regression is a linear system, (K + λI)β = t: it is solved "
+        no_solver="The dual of kernel regression is a linear system, (K + λI)β = t: it is solved "
         "exactly, in one step. Choose SVR to watch a solver.",
         about="squared loss",
     ),

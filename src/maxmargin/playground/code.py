@@ -49,7 +49,7 @@ def program(points: Points, settings: Settings) -> str:
         lines.append(_wrapped("y", ", ".join(_number(value) for value in y)))
     target = "" if kind == "region" else ", y"
     lines += ["", f"machine = {made.machine.__name__}({arguments}).fit(X{target})"]
-    if not MACHINES[settings.machine].no_steps:
+    if not MACHINES[settings.machine].no_solver:
         lines.append("print(machine.certificate_)")
     lines.append(f"print(machine.{'predict' if kind == 'curve' else 'decision_function'}(X))")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
-"""A textbook solver's own source beside the picture: which lines ran, and the values they left.
+"""A textbook algorithm's own source beside the picture: which lines ran, the values they left.
 
-The solver is not a copy and has no marks for this: Python's trace of the thread that solves it says
+The source is not a copy and has no marks for this: Python's trace of the thread that runs it says
 which lines of its page run, and what each of them changed among the numbers of its function.
 """
 
@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from types import CodeType, FrameType, FunctionType
@@ -29,23 +29,21 @@ TYPES = re.compile(r"(?<=\w): [A-Z\w]+(\[.*?\])?(?=[,)]| =)| -> .*(?=:$)")
 
 
 class Listing:
-    """The functions of a solver's page, and the lines of them that ran since the last step.
+    """The functions of a page, and the lines of them that ran since the last step.
 
     Examples
     --------
-    >>> from maxmargin.solvers import BlockSMO, SimplifiedSMO
-    >>> [line["text"] for line in Listing(SimplifiedSMO()).as_json()][0]
+    >>> from maxmargin.solvers import SimplifiedSMO
+    >>> Listing(page_of(SimplifiedSMO())).as_json()[0]["text"]
     'def iterate(self, state):'
-    >>> Listing(BlockSMO()).as_json()  # no page of a textbook
-    []
     """
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, page: Sequence[Callable[..., object]]) -> None:
         self._places: dict[CodeType, int] = {}  # of a function: its first line in the listing
         self._lines: list[str] = []
         self._ran: deque[tuple[int, dict[str, float]]] = deque(maxlen=KEPT)
         self._seen: dict[CodeType, dict[str, float]] = {}
-        for function in _page(solver):
+        for function in (each for each in page if isinstance(each, FunctionType)):
             self._places[function.__code__] = len(self._lines)
             text = inspect.cleandoc("\n" + inspect.getsource(function))
             self._lines += [*text.splitlines(), ""]
@@ -92,8 +90,15 @@ class Listing:
         return self._line
 
 
-def _page(solver: Solver) -> list[FunctionType]:
-    """The functions to project: those of a textbook solver's file, then the step of a pair."""
+def page_of(solver: Solver) -> Sequence[Callable[..., object]]:
+    """The functions to project: those of a textbook solver's file, then the step of a pair.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import BlockSMO
+    >>> page_of(BlockSMO())  # no page of a textbook
+    []
+    """
     module = inspect.getmodule(type(solver))
     if module is None or not module.__name__.startswith("maxmargin.solvers.textbook."):
         return []

@@ -152,7 +152,7 @@ def dual_problem(points: Points, settings: Settings) -> tuple[DualProblem, Gram]
     (array([-5.,  0.]), array([0., 5.]))
     """
     check(points, settings)
-    if why := MACHINES[settings.machine].no_steps:
+    if why := MACHINES[settings.machine].no_solver:
         raise Refused(why)
     (X, y), s = table(points, settings), settings
     signs, ones = np.where(y == y.max(), 1.0, -1.0), np.ones(len(y))

@@ -34,6 +34,7 @@ from maxmargin.plots.regions import ambiguous, scheme_of
 
 ON_MARGIN = 0.01  # a support vector this close to its margin is on it, as in `maxmargin.plots`
 LARGEST = 1e30  # decision value: beyond, float32 ends
+GRID = 48  # points a side of the field of a step
 FINEST = 160  # points a side of the grid that regions are drawn on
 MOST_CUTS = 10  # boundaries of binary machines that are drawn: those of five classes
 
@@ -63,7 +64,7 @@ def fit(
     X, y = table(points, settings)
     caught: list[warnings.WarningMessage] = []
     try:
-        if MACHINES[settings.machine].no_steps:
+        if MACHINES[settings.machine].no_solver:
             machine.fit(X, y)
         else:
             machine.set_params(solver=StoppableBlockSMO(stop=stop), max_time=SECONDS, tol=TOL)

@@ -102,13 +102,13 @@ def _violation(problem: DualProblem, before: Before, i: int) -> str:
 
 def _taken(problem: DualProblem, state: DualState, step: Step, told: dict[str, Any]) -> str:
     values = told["values"]
-    moved = f"α{_small(name(problem, step.indices[-1]))}"
+    moved = f"α{small(name(problem, step.indices[-1]))}"
     best, taken = f"{values['unclipped']:.2g}", f"{values['clipped']:.2g}"
     if f"{step.clipped:.2g}" == f"{step.unclipped:.2g}":
         return f"The best {moved} = {best} is inside [L, H], so the step was taken whole."
     end = "H" if values["unclipped"] > values["clipped"] else "L"
     reached = [
-        f"α{_small(name(problem, i))} reached {_bound(state, i)}"
+        f"α{small(name(problem, i))} reached {_bound(state, i)}"
         for i in step.indices
         if state.beta[i] in (problem.lower[i], problem.upper[i])
     ]
@@ -124,7 +124,8 @@ def _signed(value: float) -> str:
     return f"{value:.3g}" if value >= 0 else f"({value:.3g})"
 
 
-def _small(text: str) -> str:
+def small(text: str) -> str:
+    """Digits as an index below the line."""
     return text.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 

@@ -11,6 +11,7 @@ gap and accuracy are all computed from α and that b. At the end it is the b of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Condition, Thread
 
@@ -21,23 +22,23 @@ from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.definiteness import evidence
 from maxmargin.playground.catalogue import MACHINES, MOST_STEPS, SOLVERS
-from maxmargin.playground.listing import Listing
+from maxmargin.playground.listing import Listing, page_of
 from maxmargin.playground.machine import dual_problem, learns, table
 from maxmargin.playground.message import Message, finite
-from maxmargin.playground.picture import cases, encode, grid_rows, proof_message
+from maxmargin.playground.perceptron import PerceptronLane
+from maxmargin.playground.picture import GRID, cases, encode, grid_rows, proof_message
 from maxmargin.playground.schema import Points, Refused, Settings, Start
 from maxmargin.playground.sentences import Before, box, refusal, sentence
 from maxmargin.problem import Solution, Values
 from maxmargin.solvers import Progress
 
-GRID = 48  # points a side of the field of a frame
 MOST_LINES = 40  # of the curves, per frame
 PATIENCE = 5.0  # seconds that a frame may take
 RACE_TOL = 1e-7  # in a race the gap decides, not the solver's own rule
 
 
 class Theatre:
-    """One solver on the points of a page, or two that race.
+    """One solver on the points of a page, or two that race; or the perceptron, which has none.
 
     Examples
     --------
@@ -50,14 +51,21 @@ class Theatre:
     """
 
     def __init__(self, request: Start) -> None:
-        self.view = View(request.points, request.settings)
-        self.lanes = [Lane(name, self.view, request.goal) for name in request.solvers]
+        self.subject = subject(request.points, request.settings)
+        self.lanes: Sequence[Lane | PerceptronLane]
+        if request.settings.machine == "kernel-perceptron":
+            if len(request.solvers) > 1:
+                raise Refused("The perceptron learns in one way only: choose SVC for a race.")
+            self.lanes = [PerceptronLane(request.points, request.settings)]
+        else:
+            view = View(request.points, request.settings)
+            self.lanes = [Lane(name, view, request.goal) for name in request.solvers]
 
     def opening(self) -> Message:
         """How it stands before the first step."""
         lanes = [lane.wait() for lane in self.lanes]
         listing = self.lanes[0].listing.as_json()
-        return {"lanes": lanes, "subject": self.view.subject(), "listing": listing}
+        return {"lanes": lanes, "subject": self.subject, "listing": listing}
 
     def advance(self, steps: int) -> Message:
         """So many steps more of each, all at the same time."""
@@ -69,6 +77,14 @@ class Theatre:
         """End every solve where it is."""
         for lane in self.lanes:
             lane.close()
+
+
+def subject(points: Points, settings: Settings) -> str:
+    """What is solved; of several classes, the last against the rest."""
+    classes = np.unique(points.classes)
+    if learns(settings) == "classes" and len(classes) > 2:
+        return f"class {'ABCDEFGH'[classes[-1]]} against the rest"
+    return MACHINES[settings.machine].label
 
 
 class View:
@@ -89,13 +105,6 @@ class View:
     def gram(self) -> Gram:
         """A fresh one for each solver, so that each pays for its own kernel values."""
         return Gram(self.kernel, self.rows)
-
-    def subject(self) -> str:
-        """What is solved, where that is not plain."""
-        classes = np.unique(self.points.classes)
-        if learns(self.settings) == "classes" and len(classes) > 2:
-            return f"class {'ABCDEFGH'[classes[-1]]} against the rest"
-        return MACHINES[self.settings.machine].label
 
     def decision(self, gradient: Floats, offsets: Floats) -> tuple[Floats, float, float | None]:
         """f at the points, the unit of the ν classifier that it is divided by, and the tube."""
@@ -152,7 +161,7 @@ class Lane:
         if why := refusal(label, self.solver, view.problem):
             raise Refused(why)
         self.solver.check(view.problem, gram)
-        self.listing = Listing(self.solver)
+        self.listing = Listing(page_of(self.solver))
         self._changed = Condition()
         self._allowed, self._closed, self._waiting = 0, False, False
         self._now: Progress

@@ -166,7 +166,7 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
   }
 
   const learns = () => catalogue.machines[store.state.settings.machine].learns;
-  const unproven = () => catalogue.machines[store.state.settings.machine].no_steps.split(".")[0] + ".";
+  const unproven = () => catalogue.machines[store.state.settings.machine].no_solver.split(".")[0] + ".";
   const noBound = () => (lane().primal === null ? undefined : "indefinite kernel: the gap bounds nothing");
   const lane = () => stage.player.frame?.lanes[0];
 
@@ -184,11 +184,13 @@ function build(root, catalogue, { ask, page, initial, onchange }) {
       point.update(hovered, points[hovered], fit?.at, learns(), without);
     } else {
       const now = lane();
-      proof.update(now ? { primal: now.primal, dual: now.objective, gap: now.gap,
+      const proven = now && now.primal !== undefined;
+      proof.update(proven ? { primal: now.primal, dual: now.objective, gap: now.gap,
         kkt_violation: now.violation, no_bound: now.no_bound ?? (now.gap === null ? noBound() : undefined),
         status: now.status ?? "under way" } : null,
       now ? `${stage.player.subject}${now.offset === null ? "" : ` · b = ${show(now.offset)}`}${
-        now.field.tube == null ? "" : ` · ε = ${show(now.field.tube)}`}` : "", stage.player.problem ?? "");
+        now.field.tube == null ? "" : ` · ε = ${show(now.field.tube)}`}` : "",
+      stage.player.problem ?? (now ? unproven() : ""));
       point.update(hovered, points[hovered], now, learns(), null);
     }
   }

@@ -12,6 +12,15 @@ import { Player } from "./player.js";
 const SPEED = { label: "steps per second", low: 0.5, high: 5000, log: true, about: "how fast it plays" };
 const GOAL = { label: "race to relative gap", low: 1e-6, high: 0.1, log: true, about: "who is there first" };
 
+// What is drawn against steps: of each key of a frame its label, and the name of its colour.
+const CHARTS = {
+  "Primal and dual": { lines: { primal: ["primal", "primal"], objective: ["dual", "dual"] } },
+  Gap: { lines: { gap: ["gap", "gap"], violation: ["violation", "violation"] }, log: true },
+  "‖w‖² and its bound": { lines: { bound: ["M·R²", "primal"], norm: ["‖w‖²", "dual"] } },
+  "Movement in the sweep": { lines: { movement: ["Σ|Δβ|+|Δb|", "movement"] }, log: true },
+  Accuracy: { lines: { accuracy: ["accuracy", "accuracy"] }, range: [0, 1.02] },
+};
+
 export function theatre({ store, catalogue, ask, draw }) {
   const player = new Player({ ask, onframe: update });
   const solver = select("solver", "solver", catalogue.solvers, (name) => store.set({ solver: name }));
@@ -33,18 +42,15 @@ export function theatre({ store, catalogue, ask, draw }) {
     h("div", { class: "choice" }, solver.element, rival.element, goal.element, speed.element),
     h("div", { class: "keys" }, restart, back, play, next, scrub, counter));
   const box = stepBox(), bars = alphaBars(), listing = listingCard();
-  const charts = {
-    values: chart("Primal and dual"), gap: chart("Gap", { log: true }),
-    movement: chart("Movement in the sweep", { log: true }),
-    accuracy: chart("Accuracy", { range: [0, 1.02] }),
-  };
+  const charts = Object.entries(CHARTS).map(([title, { lines, ...how }]) => ({ ...chart(title, how), lines }));
   const results = h("table", { class: "results" });
   const stage = h("div", { class: "theatre-stage" }, transport, sentence);
   const details = h("section", { class: "theatre", "data-control": "theatre", "aria-label": "Solver theatre" },
-    listing.element, box.element, bars.element, ...Object.values(charts).map((each) => each.element),
+    listing.element, box.element, bars.element, ...charts.map((each) => each.element),
     h("div", { class: "card race results-card" }, results));
 
-  charts.gap.element.classList.add("race");
+  const gap = charts.find((each) => each.lines.gap);
+  gap.element.classList.add("race");
 
   function begin(options) {
     const { points, settings, mode } = store.state;
@@ -75,32 +81,27 @@ export function theatre({ store, catalogue, ask, draw }) {
     details.classList.toggle("absent", !frame); // no curves of a solver that is not there
     listing.update(player.listing, lanes[0]?.ran ?? []);
     if (racing) race(lanes, frame);
-    else if (lanes[0]) alone(lanes[0], frame);
+    else if (lanes[0]) alone(lanes[0]);
     draw();
   }
 
-  function alone(lane, frame) {
-    const lines = player.curves[0].slice(0, frame.lengths[0]);
-    const all = player.curves[0];
-    const of = (key, map = (line) => line[key]) => all.map((line) => [line.steps, map(line)]);
-    const now = lane.steps;
-    box.update(lane.box);
+  function alone(lane) {
     const curve = catalogue.machines[store.state.settings.machine].learns === "curve";
+    box.update(lane.box);
     bars.update({ ...lane, points: store.state.points, curve });
-    charts.values.update([
-      { label: "primal", name: "primal", points: of("primal") },
-      { label: "dual", name: "dual", points: of("objective") }], now);
-    charts.gap.update([{ label: "gap", name: "gap", points: of("gap") },
-      { label: "violation", name: "violation", points: of("violation") }], now);
-    charts.movement.update([{ label: "Σ|Δβ|+|Δb|", name: "movement", points: of("movement") }], now);
-    const known = lines.some((line) => line.accuracy != null);
-    charts.accuracy.element.classList.toggle("absent", !known);
-    if (known) charts.accuracy.update([{ label: "accuracy", name: "accuracy", points: of("accuracy") }], now);
+    for (const each of charts) {
+      const series = Object.entries(each.lines).map(([key, [label, name]]) =>
+        ({ label, name, points: player.curves[0].map((line) => [line.steps, line[key]]) }));
+      const known = series.some(({ points }) => points.some(([, y]) => y != null));
+      each.element.classList.toggle("absent", !known);
+      if (known) each.update(series, lane.steps);
+    }
   }
 
   function race(lanes, frame) {
     if (!frame) return;
-    charts.gap.update(lanes.map((lane, k) => ({ label: lane.solver.split(" ")[0], name: `lane-${k}`,
+    gap.element.classList.remove("absent");
+    gap.update(lanes.map((lane, k) => ({ label: lane.solver.split(" ")[0], name: `lane-${k}`,
       points: player.curves[k].slice(0, frame.lengths[k]).map((line) => [line.steps, line.gap]) })));
     const rows = [["", ...lanes.map((lane) => lane.solver)],
       ["steps", ...lanes.map((lane) => lane.steps.toLocaleString("en"))],
@@ -118,6 +119,7 @@ export function theatre({ store, catalogue, ask, draw }) {
     line: () => listing.next(),
     update(state) {
       solver.set(state.solver);
+      solver.element.classList.toggle("absent", Boolean(catalogue.machines[state.settings.machine].no_solver));
       rival.set(state.rival);
       goal.set(state.goal);
       speed.set(state.speed);
