@@ -71,8 +71,8 @@ def test_a_dual_without_bound_is_refused_on_the_way():
 def test_what_a_solver_cannot_take_is_refused_with_one_that_can():
     with pytest.raises(Refused, match="switch the offset b on"):
         Theatre(Start(0, MOONS, Settings(offset=False), ("platt",), 0.0))
+    both = ("platt", "second-order")
     with pytest.raises(Refused, match="choose SVC for a race"):
-        both = ("platt", "second-order")
         Theatre(Start(0, MOONS, Settings(machine="kernel-perceptron"), both, 0.1))
 
 
