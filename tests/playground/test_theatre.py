@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import Perceptron, trace
+from maxmargin.playground import theatre
 from maxmargin.playground.catalogue import SOLVERS
 from maxmargin.playground.machine import dual_problem, recipe
 from maxmargin.playground.presets import points as preset
@@ -21,11 +22,11 @@ def settings_for(name):
 
 def frames(name, settings, points=MOONS, most=60):
     """One frame after every step."""
-    theatre = Theatre(Start(0, points, settings, (name,), 0.0))
-    found = [theatre.opening()["lanes"][0]]
+    stage = Theatre(Start(0, points, settings, (name,), 0.0))
+    found = [stage.opening()["lanes"][0]]
     while not found[-1]["ended"] and len(found) < most:
-        found.append(theatre.advance(1)["lanes"][0])
-    theatre.close()
+        found.append(stage.advance(1)["lanes"][0])
+    stage.close()
     return found
 
 
@@ -103,6 +104,19 @@ def test_each_step_of_the_perceptron_corrects_a_mistake(kernel, noise):
     if kernel == "linear":  # Rosenblatt's own
         own = Perceptron(fit_intercept=False, max_iter=machine.max_iter).fit(X, points.classes)
         np.testing.assert_allclose((y * alpha) @ X, own.coef_[0], atol=1e-12)
+
+
+def test_steps_that_take_long_come_in_several_frames(monkeypatch):
+    """On a busy machine nothing is refused: a frame simply comes before all its steps are taken."""
+    monkeypatch.setattr(theatre, "PATIENCE", 0.0)
+    stage = Theatre(Start(0, MOONS, Settings(), ("simplified",), 0.0))
+    stage.opening()
+    lane, taken = {"ended": False}, [0]
+    while not lane["ended"]:
+        (lane,) = stage.advance(1000)["lanes"]
+        taken.append(lane["steps"])
+    assert lane["status"] == "converged"
+    assert taken == sorted(taken)
 
 
 def test_a_session_has_one_theatre_at_a_time():

@@ -43,6 +43,7 @@ class Listing:
         self._lines: list[str] = []
         self._ran: deque[tuple[int, dict[str, float]]] = deque(maxlen=KEPT)
         self._seen: dict[CodeType, dict[str, float]] = {}
+        self._awake = True
         for function in (each for each in page if isinstance(each, FunctionType)):
             self._places[function.__code__] = len(self._lines)
             text = inspect.cleandoc("\n" + inspect.getsource(function))
@@ -56,9 +57,10 @@ class Listing:
         """The lines that ran since the last step, in order, with the values they changed."""
         return [{"line": at, "values": values} for at, values in self._ran]
 
-    def forget(self) -> None:
-        """Begin a new step."""
+    def forget(self, *, awake: bool = True) -> None:
+        """Begin a new step, and note its lines if somebody will see them: that takes time."""
         self._ran.clear()
+        self._awake = awake
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -77,6 +79,8 @@ class Listing:
 
     def _line(self, frame: FrameType, event: str, _: Any) -> Any:
         """Give what has changed to the line before; note the line that comes."""
+        if not self._awake:
+            return self._line
         code = frame.f_code
         numbers = {name: _number(each) for name, each in frame.f_locals.items()}
         now = {name: value for name, value in numbers.items() if value is not None}

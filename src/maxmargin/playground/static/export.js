@@ -75,14 +75,17 @@ async function png(plane, root) {
 }
 
 /** Lines, points and axes in centimetres; classes are the marks of TikZ's plot handlers. */
-function tikz(plane) {
+function tikz(plane, root) {
   const at = ([x, y]) => `(${x.toFixed(3)},${y.toFixed(3)})`;
   const shapes = ["square*", "*", "triangle*", "diamond*", "pentagon*", "oplus*", "otimes*", "star"];
-  const own = plane.drawnPoints.map(([x, y, k]) => `  \\path plot[mark=${shapes[k]}, mark size=2pt] coordinates {${at([x, y])}};`);
+  const used = [...new Set(plane.drawnPoints.map(([, , k]) => k))].sort();
+  const colors = used.map((k) => `  \\definecolor{class${k}}{HTML}{${
+    getComputedStyle(root).getPropertyValue(`--class-${k}`).trim().slice(1).toUpperCase()}}`);
+  const own = plane.drawnPoints.map(([x, y, k]) => `  \\draw[class${k}, fill=class${k}] plot[mark=${shapes[k]}, mark size=2pt] coordinates {${at([x, y])}};`);
   const ticks = TICKS.flatMap((tick) => [
     `  \\draw (${tick},-${HALF}) -- ++(0,-.08) node[below] {$${tick}$};`,
     `  \\draw (-${HALF},${tick}) -- ++(-.08,0) node[left] {$${tick}$};`]);
-  return ["% \\usetikzlibrary{plotmarks}", "\\begin{tikzpicture}", `  \\draw (-${HALF},-${HALF}) rectangle (${HALF},${HALF});`, ...ticks,
+  return ["% \\usetikzlibrary{plotmarks}", "\\begin{tikzpicture}", ...colors, `  \\draw (-${HALF},-${HALF}) rectangle (${HALF},${HALF});`, ...ticks,
     "  \\begin{scope}", `  \\clip (-${HALF},-${HALF}) rectangle (${HALF},${HALF});`,
     ...lines(plane).map(({ line, dashed }) => `  \\draw[${dashed ? "dashed" : "thick"}] ${line.map(at).join(" -- ")};`),
     ...own, "  \\end{scope}", "\\end{tikzpicture}", ""].join("\n");
@@ -92,5 +95,5 @@ function tikz(plane) {
 export const PICTURES = {
   png,
   svg: (plane, root) => new Blob([serialised(plane, root)], { type: "image/svg+xml" }),
-  tikz: (plane) => new Blob([tikz(plane)], { type: "text/x-tex" }),
+  tikz: (plane, root) => new Blob([tikz(plane, root)], { type: "text/x-tex" }),
 };
