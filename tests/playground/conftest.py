@@ -199,6 +199,13 @@ class Playground:
             for cell in cells.all()
         }
 
+    def started(self):
+        """Wait until the solver that was asked for last stands at its beginning."""
+        self.wait(
+            "() => { const { player } = document.querySelector('.playground').playground.stage;"
+            " return player.frame && !player.waiting; }"
+        )
+
     def sentence(self):
         return self.page.locator(".sentence").inner_text()
 

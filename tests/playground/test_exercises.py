@@ -152,7 +152,7 @@ def test_simplified_smo_can_be_broken(exercise):
         " settings: { ...app.store.state.settings, kernel: 'linear', C: 10000 } })",
         [[-1.0, 0.1, 0], [-0.9, -0.1, 0], [0.9, 0.0, 1], [1.0, 0.2, 1], [0.1, 0.0, 0]],
     )
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     page.control("play").click()
     solved(page)
 
@@ -160,7 +160,7 @@ def test_simplified_smo_can_be_broken(exercise):
 def test_the_second_order_needs_few_steps(exercise):
     page = exercise("exercises-solvers", 4)
     page.page.select_option("select[name=solver]", "second-order")
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     page.control("play").click()
     solved(page)
 

@@ -133,7 +133,7 @@ def test_a_session_has_one_theatre_at_a_time():
 def test_stepping_shows_the_pair_and_its_sentence(open_page):
     page = open_page("mode=steps")
     page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     expected = frames("maximal-violating-pair", Settings(), most=8)
     for frame in expected[1:]:
         page.steps()
@@ -227,7 +227,7 @@ def test_steps_of_a_run_that_was_replaced_are_dropped(open_page):
 def test_the_perceptron_is_stepped_beside_its_code(open_page):
     page = open_page("mode=steps&machine=kernel-perceptron")
     page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
-    page.page.locator(".sentence", has_text="no mistake has been made yet").wait_for()
+    page.started()
     assert not page.control("solver").is_visible()
     page.steps(3)
     assert "a mistake" in page.sentence()

@@ -44,7 +44,7 @@ def expected(points, lane, C, gamma):
 def test_marks_and_numbers_of_steps_are_those_of_alpha_and_b(open_page, solver, C):
     page = open_page(f"mode=steps&solver={solver}&C={C}&gamma=2")
     page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     random = np.random.default_rng(len(solver))
     for _ in range(10):
         page.run("(app, n) => app.stage.player.more(n)", int(random.integers(1, 9)))
@@ -75,7 +75,7 @@ def test_marks_and_numbers_of_steps_are_those_of_alpha_and_b(open_page, solver, 
 def test_the_box_has_the_documents_numbers(open_page):
     page = open_page("mode=steps&solver=platt&C=0.6")
     page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     before = {"alpha": [0.0] * 60, "offset": page.run(OFFSET)}
     for _ in range(8):
         page.steps()
@@ -192,7 +192,7 @@ def test_a_refused_solver_leaves_no_curves_and_works_once_the_offset_is_off(open
     assert not page.page.locator(".theatre .chart").first.is_visible()
     assert "CoordinateDescent" not in page.page.locator(".playground").inner_text()
     page.control("offset").click()
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     page.steps(1)
 
 
@@ -359,7 +359,7 @@ def test_what_was_asked_is_asked_again_when_the_server_comes_back(playground):
 def test_a_lesson_of_steps_shows_the_code_that_runs(open_page):
     page = open_page("mode=steps&solver=simplified")
     page.run("(app, points) => app.store.set({ points })", MOONS.as_json())
-    page.page.locator(".sentence", has_text="All α are 0").wait_for()
+    page.started()
     page.steps(2)
     code = page.page.locator("[data-control=listing]")
     assert "E_i, E_j" in code.inner_text()
