@@ -1,9 +1,16 @@
 """Tasks run once each, on as many threads as there are."""
 
+import os
+import threading
+from concurrent.futures import ProcessPoolExecutor
+
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
+from sklearn.datasets import make_classification
 
-from maxmargin.hardware.threads import run_all, run_split, thread_count
+from maxmargin import SVC
+from maxmargin.hardware.threads import available_cores, run_all, run_split, thread_count
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -48,3 +55,38 @@ def test_n_jobs_is_a_number_of_threads():
     assert thread_count(-1000) == 1
     with pytest.raises(ValueError, match="n_jobs=0 has no meaning"):
         thread_count(0)
+
+
+def threads_of_a_fit(_: int) -> tuple[int, int]:
+    """The process, and its threads that compute after a fit: the caller and those of our pools."""
+    X, y = make_classification(3_000, 30, random_state=0)
+    SVC().fit(X, y).predict(X)
+    pooled = [each for each in threading.enumerate() if each.name.startswith("maxmargin")]
+    return os.getpid(), 1 + len(pooled)
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading", "pool"])
+def test_workers_together_use_no_more_threads_than_there_are_cores(backend, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = available_cores()
+    if backend == "pool":
+        with ProcessPoolExecutor(cores) as pool:
+            used = list(pool.map(threads_of_a_fit, range(2 * cores)))
+    elif backend == "threading":
+        used = Parallel(cores, backend=backend)(
+            delayed(lambda _: (0, thread_count(None)))(i) for i in range(cores)
+        )
+    else:
+        used = Parallel(cores, backend=backend)(
+            delayed(threads_of_a_fit)(i) for i in range(2 * cores)
+        )
+    assert sum(dict(used).values()) <= cores
+
+
+@pytest.mark.parametrize(("told", "share"), [("1", 1), ("0", 1), ("1,4", 1), ("many", None)])
+def test_the_number_of_threads_in_the_environment_is_ours(told, share, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cores = available_cores()
+    monkeypatch.setenv("OMP_NUM_THREADS", told)
+    assert thread_count(None) == (share or cores)
+    assert thread_count(3) == 3

@@ -8,9 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
+from multiprocessing import parent_process
 from threading import Lock
 from typing import Any
 
+from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 # Nanoseconds of work below which a task is not given to another thread: handing it over costs
@@ -96,14 +98,22 @@ def _libraries() -> ThreadpoolController:
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Cores that are ours: all, but in a worker only its share, or workers wait for each other.
+
+    loky and Dask give their workers OMP_NUM_THREADS, which a user may set too. Any other worker
+    (a process or a thread of joblib, a process of a pool) does not know how many there are: one.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    share = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if share.isdecimal():
+        return min(max(int(share), 1), cores)
+    backend, _ = get_active_backend()
+    return 1 if backend.nesting_level or parent_process() else cores
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """`n_jobs` as a number of threads: None is all cores, −2 all but one."""
+    """`n_jobs` as a number of threads: None is all `available_cores`, −2 all but one."""
     if n_jobs is None:
         return available_cores()
     if n_jobs == 0:
