@@ -10,7 +10,7 @@ import pytest
 from sklearn import svm
 from sklearn.metrics.pairwise import rbf_kernel
 
-from benchmarks import report, scale, sizing
+from benchmarks import report, scale, sizing, switch
 from benchmarks.__main__ import joined, main
 from benchmarks.ablation import (
     descent_variants,
@@ -313,3 +313,20 @@ def test_costs_that_follow_the_model_are_predicted_exactly():
 def test_a_cluster_has_as_many_workers_as_its_line_says(workers):
     with ExitStack() as stack:
         assert len(scale.cluster(stack, workers).nthreads()) == workers
+
+
+def test_the_default_is_compared_with_the_better_of_its_two_methods(tmp_path):
+    cell = ("german", 1.0, 0.0, 1.0)
+    fits = [
+        switch.Fit(*cell, "default", 3.0, "converged"),
+        switch.Fit(*cell, "SMO", 4.0, "converged"),
+        switch.Fit(*cell, "second order", 2.0, "converged"),
+        switch.Fit("german", 10.0, 0.0, 1.0, "default", 3.0, "converged"),  # the others are missing
+    ]
+    assert switch.ratios(fits) == [(fits[0], 3.0 / 2.0, 3.0 / 4.0)]
+    switch.write({(*fit.cell, fit.method): fit for fit in fits}, tmp_path / "switch.csv")
+    switch.main(["--report", "--out", str(tmp_path)])
+    assert "| german | 1 |  | 1 | 3.000 | 4.000 | 2.000 | 1.50 | 0.75 |" in (
+        tmp_path / "SWITCH.md"
+    ).read_text(encoding="utf-8")
+    assert (tmp_path / "switch.png").stat().st_size
