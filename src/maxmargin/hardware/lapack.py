@@ -25,6 +25,7 @@ from maxmargin.hardware.threads import one_blas_thread, run_all
 
 WIDTH, STRIP = 192, 384  # columns of a block, and rows below it for a thread: 2,000 rows take 38 ms
 # on two threads, 60 on one (docs/speed.md)
+JITTER = 1e-15  # of the largest diagonal entry, per row: what rounding may take from a pivot
 SMALL = 700  # rows up to which one thread is as fast
 
 
@@ -43,6 +44,31 @@ def factorise(A: Entries, threads: int = 1) -> bool:
         with one_blas_thread():
             return _factorise_by_columns(A, threads)
     return _on_square("potrf", A) == 0
+
+
+def cholesky(
+    make: Callable[[], Floats], jitter: float, threads: int = 1, most: float = np.inf
+) -> tuple[Floats, float]:
+    """L of K + εI in the lower triangle of K's transpose, and ε: `jitter`, or as much as it takes.
+
+    K may be singular: duplicate rows, or rounding. L takes the place of K, which is made again for
+    ten times the ε: so there is one matrix at a time. ε is ∞ if less than `most` was not enough.
+
+    Examples
+    --------
+    >>> L, jitter = cholesky(lambda: np.ones((2, 2)), 1e-10)
+    >>> bool(np.allclose(np.tril(L) @ np.tril(L).T, 1.0)), jitter
+    (True, 1e-10)
+    """
+    while True:
+        K = make()
+        np.einsum("ii->i", K)[:] += jitter
+        if factorise(K.T, threads):
+            return K.T, jitter
+        jitter *= 10
+        if not jitter < most:
+            return K.T, np.inf
+        del K
 
 
 def _factorise_by_columns(A: Entries, threads: int) -> bool:

@@ -29,13 +29,13 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled
-from maxmargin.hardware.lapack import factorise, solve_factored
+from maxmargin.hardware.lapack import cholesky, solve_factored
 from maxmargin.problem import DualProblem
+from maxmargin.selection.tableau_rows import ROUNDING
 
 MORE = 1.05  # times a wrong gradient: so much of it q takes away
 PIVOTS = 512  # at most
 BATCH = 64  # columns of A that are computed at a time
-ROUNDING = 1e-10  # of the mean diagonal entry: added to K_FF, which may be singular
 SINGULAR = 1e-9  # of the mean diagonal entry: what rounding leaves of a curvature that is zero
 
 
@@ -97,18 +97,15 @@ class Responses:
         self.singular = SINGULAR * self.scale
         self.K = gram.block(rows[:m], rows)
         self.K += self.scale
-        rounding, self.known = ROUNDING * self.scale, False
-        while not self.known and rounding < self.scale:
-            self.L = self.K[:, :m].copy()
-            np.einsum("ii->i", self.L)[:] += rounding
-            self.known = factorise(self.L.T)
-            rounding *= 10
+        least = ROUNDING * self.scale
+        self.L, added = cholesky(lambda: self.K[:, :m].copy(), least, most=self.scale)
+        self.known = added < self.scale
 
     def to(self, changes: Floats) -> Floats:
         """P c_F, then c_B − K_BF P c_F, for each c."""
         m = self.m
         answers = changes.copy()
-        answers[:, :m] = solve_factored(self.L.T, changes[:, :m])
+        answers[:, :m] = solve_factored(self.L, changes[:, :m])
         answers[:, m:] -= answers[:, :m] @ self.K[:, m:]
         return answers
 

@@ -11,7 +11,7 @@ from scipy.linalg.blas import dgemm
 
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.hardware.jit import inner
-from maxmargin.hardware.lapack import factorise, invert
+from maxmargin.hardware.lapack import cholesky, invert
 
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
 SOME = 64  # rows of the tableau that are made at a time, of memory that is used again for the next
@@ -21,22 +21,22 @@ SINGULAR = 1e-11  # what rounding leaves of an element that is zero
 def inverse(K: Floats, F: Numbers, A: Floats, M: Floats) -> None:
     """M of the units F, by Cholesky's factor of K + c AᵀA: it has the same but for −c in a block.
 
-    A little is added to the diagonal, which duplicate rows make singular: ten times as much as
-    before, until the factorisation succeeds. Beside M there is one matrix of its size.
+    A little is added to the diagonal, which duplicate rows make singular. Beside M there is one
+    matrix of its size.
     """
     m = len(F)
     there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
     c = float(np.diagonal(K)[F].mean()) if m else 0.0
-    rounding, done, M[:] = ROUNDING * (c or 1.0), m == 0, 0.0
-    while not done:
+    M[:] = 0.0
+
+    def made() -> Floats:
         P: Floats = K[np.ix_(F, F)]
-        if len(A):
-            P = dgemm(c, A, A, 1.0, P.T, trans_a=1, overwrite_c=1).T
-        np.einsum("ii->i", P)[:] += rounding
-        done = factorise(P.T)
-        rounding *= 10
+        return dgemm(c, A, A, 1.0, P.T, trans_a=1, overwrite_c=1).T if len(A) else P
+
     if m:
-        invert(P.T)
+        L, _ = cholesky(made, ROUNDING * (c or 1.0))
+        invert(L)
+        P = L.T
         PA = P @ A[there].T
         schur = np.linalg.pinv(A[there] @ PA)
         both = PA @ schur

@@ -1,14 +1,18 @@
-"""Where a convex function is smallest along a direction: the zero of a slope that rises."""
+"""How far to go along a direction: to the zero of a slope that rises, or to the nearest bound."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from scipy.optimize import brentq
+
+from maxmargin.hardware.arrays import Floats
 
 REMAINING = 0.05  # share of the first slope: with 0.2 a step can overshoot, and the function rise
 FARTHEST = 64.0  # lengths of the step: a slope still negative there comes from rounding
 MOST_TRIALS = 50  # so that rounding errors in the slope cannot loop for ever
+SHORT = 0.995  # of the way to the nearest bound that an interior point goes: Mehrotra's
 
 
 def line_minimum(slope: Callable[[float], float], remaining: float = REMAINING) -> float:
@@ -42,3 +46,9 @@ def line_minimum(slope: Callable[[float], float], remaining: float = REMAINING) 
 
     t: float = brentq(level, low, high, maxiter=MOST_TRIALS, full_output=True, disp=False)[0]
     return t if abs(slopes[t]) <= aim else max(t for t in slopes if slopes[t] < 0)
+
+
+def way(room: Floats, move: Floats) -> float:
+    """The largest t ≤ 1 with room + t·move ≥ 0."""
+    falls = move < 0
+    return float(np.min(room[falls] / -move[falls], initial=1.0))

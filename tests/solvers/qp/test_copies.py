@@ -9,7 +9,7 @@ from maxmargin.gram import Gram
 from maxmargin.kernels import RBF
 from maxmargin.problem import Status
 from maxmargin.solvers import BlockSMO
-from maxmargin.solvers.qp.copies import apart
+from maxmargin.solvers.qp.working_set import apart
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 3))

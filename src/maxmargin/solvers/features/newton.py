@@ -24,7 +24,7 @@ from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 from maxmargin.solvers.features.state import FeatureState
 from maxmargin.solvers.progress import Criterion
-from maxmargin.solvers.qp.restriction import restricted
+from maxmargin.solvers.qp.working_set import restricted
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 

@@ -38,6 +38,7 @@ from maxmargin.gram.data_matrix import DataMatrix, dot
 from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.driver import CLOCK
+from maxmargin.solvers.line_search import SHORT, way
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import LinearState
@@ -51,7 +52,6 @@ LOST = 1e3  # the same: rounding errors have taken over
 ROUGHLY = 1e-3  # of the objective: from there on each point is measured, for it may be the best
 REFINEMENTS = 1  # of each solution of the linear system
 SINGULAR, BALANCING = 1e-12, 3  # relative eigenvalues that count as zero, and steps of refinement
-TO_THE_WALL = 0.995  # of the way to the nearest bound: Mehrotra's; 1 would end on the bound
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Interior:
             centre - self.alpha * self.z - d_alpha * d_z,
             self.boxed * (centre - room * self.v + d_alpha * d_v),
         )
-        share = min(1.0, TO_THE_WALL * self._reach(d_alpha, d_z, d_v))
+        share = min(1.0, SHORT * self._reach(d_alpha, d_z, d_v))
         self.alpha += share * d_alpha
         self.room -= self.boxed * share * d_alpha
         self.z += share * d_z
@@ -269,5 +269,4 @@ class Interior:
         pairs = [(self.alpha, d_alpha), (self.z, d_z)]
         if self.boxed:
             pairs += [(self.room, -d_alpha), (self.v, d_v)]
-        # −Δx/x is at most 1/share
-        return 1 / max(1.0, *(float(np.max(-dx / x)) for x, dx in pairs))
+        return min(way(x, dx) for x, dx in pairs)

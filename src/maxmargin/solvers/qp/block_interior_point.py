@@ -43,10 +43,9 @@ from maxmargin.solvers.qp.interior_block import (
     interior_points,
 )
 from maxmargin.solvers.qp.newton_system import QUARTER, rank_of
-from maxmargin.solvers.qp.restriction import restricted
 from maxmargin.solvers.qp.state import DualState, exact_gradient
 from maxmargin.solvers.qp.work import EXACT, factorisation, passes
-from maxmargin.solvers.qp.working_set import working_set
+from maxmargin.solvers.qp.working_set import restricted, working_set
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import LimitReached, Moves
 
@@ -57,6 +56,7 @@ PART = 0.5  # of a block's rows: a part that has more costs as much as the block
 GROWTH = 1.5  # of a part: if it lacked more than that, it was a guess
 AGAIN = 0.3  # of the last gap at which a part was tried in vain: then the next one is
 COARSE = 0.1  # of the smallest D: how far off K may be in a Newton system
+PIVOTED = 2  # times the work of a factorisation, for one with pivots
 SYSTEMS = 12  # that an interior point solves for a block, about
 PASSES, FACES = 12, 20  # over the matrix of a block, for each system; and to try a face
 ROUNDS = 3  # times that each variable that is free or violates KKT is in a block, about
@@ -138,12 +138,12 @@ class BlockInteriorPoint(Solver):
         W, _ = working_set(state, self.size(state), FREE, np.random.default_rng(0))
         W = W[state.problem.lower[W] < state.problem.upper[W]]
         block, rest = block_of(state, W)
-        beta, scale = state.beta[W], abs(rest - block.objective(state.beta[W]))
-        face = beta.copy(), block.problem.free(beta)
+        beta, exact = state.beta[W], SOLVED * self.tol
         with one_blas_thread():
-            found, least = face_optimum(block, face, SOLVED * self.tol, scale)
-        if least > SOLVED * self.tol or block.objective(found) > highest_objective(block, beta):
-            return False
+            scale = abs(rest - block.objective(beta))
+            found, least = face_optimum(block, (beta, block.problem.free(beta)), exact, scale)
+            if least > exact or block.objective(found) > highest_objective(block, beta):
+                return False
         better = state.beta.copy()
         better[W] = found
         state.settle(better, exact_gradient(state.problem, state.gram, better), "face")
@@ -169,7 +169,7 @@ class BlockInteriorPoint(Solver):
     def price_of_rank(self, state: DualState) -> float:
         """The work of finding out whether K is of low rank, by a quarter of its rows."""
         rows = state.gram.n / 4
-        return EXACT * state.entry * rows**2 / 2 + factorisation(rows)
+        return EXACT * state.entry * rows**2 / 2 + PIVOTED * factorisation(rows)
 
     def price_of_all(self, state: DualState) -> float:
         """The work of one block of all rows if K is of low rank, else ∞."""
@@ -189,7 +189,9 @@ class BlockInteriorPoint(Solver):
         if gram.n > most_rows(gram) or gram.n < 1000:
             return np.inf
         coarse = coarseness(p, abs(p.objective(state.beta, state.gradient)))
-        rank = rank_of(gram.square(rows), coarse)
+        state.spend(PIVOTED * factorisation(len(rows)))
+        with one_blas_thread():
+            rank = rank_of(gram.square(rows), coarse)
         return SYSTEMS * gram.n * (MORE * rank) ** 2 if rank <= QUARTER * gram.n else np.inf
 
     def work_of_blocks(self, state: DualState) -> float:

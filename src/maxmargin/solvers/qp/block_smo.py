@@ -38,13 +38,12 @@ from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.qp.active_set import polished
 from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint
-from maxmargin.solvers.qp.copies import apart
 from maxmargin.solvers.qp.smo_block import smo_block
 from maxmargin.solvers.qp.smo_shrinking import smo_shrinking
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.qp.switch import take_turns
 from maxmargin.solvers.qp.work import STEP
-from maxmargin.solvers.qp.working_set import working_set
+from maxmargin.solvers.qp.working_set import apart, working_set
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves, State
 

@@ -18,23 +18,20 @@ indicators for identifying zero variables in interior-point methods, SIAM Review
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.linalg.blas import dgemm, dtrsm
 from scipy.linalg.lapack import dgesv
 
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.lapack import factorise
-from maxmargin.solvers.qp.copies import apart
+from maxmargin.hardware.lapack import JITTER, cholesky
 from maxmargin.solvers.qp.interior_block import DualBlock, InnerPoint, harmless
 from maxmargin.solvers.qp.work import factorisation, passes
+from maxmargin.solvers.qp.working_set import apart
 
 FACES = 30  # most that are tried
 FEW = 0.1  # of the free variables: if more than that were wrong, F was a guess
 MANY = 0.1  # of the variables that L is of: if more have changed sides, another L is cheaper
 NOTHING = 1e-14  # of the sums' coefficients: what rounding leaves of them
-ROUNDING = 1e-15  # of the largest diagonal entry, per row: what is added to the diagonal
 
 
 def face_of(
@@ -127,7 +124,9 @@ class FaceSystem:
     def factorise(self, free: Mask) -> None:
         """L of F, and the columns of Y that belong to b."""
         self.base, self.F = free.copy(), np.flatnonzero(free)
-        self.L, self.jitter = cholesky(self._made, self.block.threads)
+        largest = float(self.diagonal[self.F].max()) + self.shift
+        least = JITTER * len(self.F) * (largest or 1.0)
+        self.L, self.jitter = cholesky(self._made, least, self.block.threads)
         self.known = np.zeros(len(free), bool)
         self.place = np.zeros(len(free), int)
         self.Y = self.forward(self.A[:, self.F].T)
@@ -183,18 +182,3 @@ class FaceSystem:
         delta[F] = dtrsm(1.0, self.L, half, lower=1, trans_a=1)[:, 0]
         delta[changed] = np.where(self.base[changed], 0.0, c[:k])
         return delta
-
-
-def cholesky(make: Callable[[], Floats], threads: int) -> tuple[Floats, float]:
-    """L of K + εI in the lower triangle of K's transpose, and ε: as small as lets it succeed.
-
-    L takes the place of K, which is made again for a larger ε: so there is one matrix at a time.
-    """
-    K = make()
-    jitter = ROUNDING * len(K) * (float(np.diagonal(K).max()) or 1.0)
-    while True:
-        np.einsum("ii->i", K)[:] += jitter
-        if factorise(K.T, threads) or not 10 * jitter < np.inf:
-            return K.T, jitter
-        del K
-        K, jitter = make(), 10 * jitter

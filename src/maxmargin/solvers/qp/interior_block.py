@@ -34,13 +34,13 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
+from maxmargin.solvers.line_search import SHORT, way
 from maxmargin.solvers.qp.newton_system import NewtonSystem, product
 from maxmargin.solvers.qp.work import passes
 
 CORRECTORS = 3  # Gondzio's, at most, for one factorisation
 NEARBY = 10.0  # times the gap of β, shared by all bounds: the μ of a start
 INSIDE = 0.3  # of the width of a box: how far inside it a start is, at most
-SHORT = 0.995  # of the way to the boundary: how far a step goes
 LEAST = 1e-30  # of the first μ: a smaller one counts as 0
 STUCK = 1e-6  # a step cut to less than this share of itself: rounding lets it go no farther
 
@@ -243,12 +243,6 @@ def harmless(p: DualProblem, tol: float, scale: float) -> float:
     widths = p.upper - p.lower
     total = float(widths[np.isfinite(widths)].sum())
     return 0.5 * tol * min(1.0, scale / total if total else 1.0)
-
-
-def way(room: Floats, move: Floats) -> float:
-    """The largest t ≤ 1 with room + t·move ≥ 0."""
-    falls = move < 0
-    return float(np.min(room[falls] / -move[falls], initial=1.0))
 
 
 def pull(products: Floats, target: float) -> Floats:

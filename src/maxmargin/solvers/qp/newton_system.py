@@ -27,7 +27,7 @@ from scipy.linalg.blas import dgemv, dsymv, dsyrk, dtrsv, strsv
 from scipy.linalg.lapack import dpstrf
 
 from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.lapack import factorise
+from maxmargin.hardware.lapack import JITTER, cholesky, factorise
 from maxmargin.solvers.qp.work import PASS, factorisation, passes
 
 LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it
@@ -36,7 +36,6 @@ QUARTER = 0.22  # of all rows: the rank of a quarter of them up to which that of
 FINER = 0.01  # of the smallest W⁻¹: how exact L is made once it is not exact enough
 FEW = 1000  # rows: with fewer a low rank is not worth it
 MANY = 1500  # rows: with fewer float32 is not worth it
-ROUNDING = 1e-15  # of the largest diagonal entry, per row: what Cholesky's rounding may take away
 SHIFT = 1e-5  # of the diagonal: what is added to it in float32
 RESIDUAL = 1e-4  # relative, of a system solved by conjugate gradients: Newton's steps need no more
 STEPS = 25  # of conjugate gradients, at most
@@ -71,7 +70,7 @@ class NewtonSystem:
         self.K, self.rows, self.A, self.coarse, self.threads = K, rows, A, coarse, threads
         self.shared = not np.array_equal(rows, np.arange(len(K)))
         self.diagonal = np.diagonal(K).copy()
-        self.jitter = ROUNDING * len(K) * float(self.diagonal.max())
+        self.jitter = JITTER * len(K) * float(self.diagonal.max())
         self.whole = self._low_rank(coarse)
         self.L: Floats | None = None
         self.single, self.steps = len(K) >= MANY, 0
@@ -142,15 +141,16 @@ class NewtonSystem:
         return factorise(self.factor, self.threads)
 
     def _factorise_in_double(self) -> None:
-        jitter, done, A = self.jitter, False, self._room(np.float64)
-        while not done:
-            for start in range(0, len(A), CHUNK):  # only the half that is factorised
-                A[start : start + CHUNK, start:] = self.K[start : start + CHUNK, start:]
-            np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight + jitter
-            self.spend(factorisation(len(A)) + passes(len(A)))
-            done = factorise(A.T, self.threads)
-            jitter *= 10
-        self.factor = A.T
+        self.factor, _ = cholesky(self._made, self.jitter, self.threads)
+
+    def _made(self) -> Floats:
+        """K + W⁻¹, the half that is factorised."""
+        A = self._room(np.float64)
+        for start in range(0, len(A), CHUNK):
+            A[start : start + CHUNK, start:] = self.K[start : start + CHUNK, start:]
+        np.einsum("ii->i", A)[:] = self.diagonal + 1 / self.weight
+        self.spend(factorisation(len(A)) + passes(len(A)))
+        return A
 
     def _solve_rows(self, q: Floats) -> Floats:
         """(K + W⁻¹)⁻¹ q; with K = LLᵀ it is W(q − Lt), (I + LᵀWL) t = LᵀWq."""

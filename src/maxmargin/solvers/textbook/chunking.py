@@ -26,8 +26,8 @@ import numpy as np
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Numbers
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.qp.restriction import improve
 from maxmargin.solvers.qp.state import DualState
+from maxmargin.solvers.qp.working_set import improve
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 from maxmargin.solvers.textbook.second_order_smo import SecondOrderSMO

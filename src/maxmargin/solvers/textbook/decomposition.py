@@ -23,8 +23,8 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.problem import DualProblem
-from maxmargin.solvers.qp.restriction import improve, worst_violators
 from maxmargin.solvers.qp.state import DualState
+from maxmargin.solvers.qp.working_set import improve, worst_violators
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 from maxmargin.solvers.textbook.second_order_smo import SecondOrderSMO
