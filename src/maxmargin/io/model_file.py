@@ -19,7 +19,7 @@ import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import validate_parameters
-from maxmargin.io import container
+from maxmargin.io import attributes, container
 from maxmargin.io.container import Arrays, Json, Model, ModelFileError, Node, Table
 from maxmargin.io.preprocessing import PARTS, PREPROCESSING, WORDS
 from maxmargin.io.reader import Reader
@@ -33,7 +33,7 @@ FORMAT = 1  # the newest format that this version reads, and that it writes
 DESCRIPTIONS: dict[type, Description] = {**RECORDS, **PREPROCESSING}
 # Described in files of their own, with imports that few models need.
 ELSEWHERE = {"ColumnTransformer": "column_transformer", "SVCCV": "searches", "SVRCV": "searches"}
-TYPES = sorted([*(kind.__name__ for kind in DESCRIPTIONS), *ELSEWHERE])
+TYPES = sorted([*(kind.__name__ for kind in DESCRIPTIONS), *ELSEWHERE, *attributes.MODULES])
 
 
 def found(name: str) -> tuple[type, Description] | None:
@@ -52,8 +52,8 @@ def save(model: Model, path: str | PathLike[str], notes: Node | None = None) -> 
 
     Parameters
     ----------
-    model : any estimator of maxmargin, fitted; or a scikit-learn `Pipeline` of a `StandardScaler`,
-        `OneHotEncoder`, `ColumnTransformer`, … and one of them
+    model : any estimator of maxmargin, fitted; or a scikit-learn `Pipeline`, `ColumnTransformer`,
+        `CalibratedClassifierCV` or `TransformedTargetRegressor` of one of them and of `TYPES`
     path : where to; a file that is there is replaced
     notes : JSON values of your own, which `maxmargin.io.read_document` gives back
 
@@ -104,6 +104,8 @@ def described(model: Model, arrays: dict[str, Table], prefix: str) -> Node:
     if isinstance(model, str) and model in WORDS:
         return {"type": model}
     kind, known = type(model), found(type(model).__name__)
+    if attributes.known(kind.__name__) is kind:
+        return attributes.stored_model(model, arrays, prefix, described)
     if known is None or kind is not known[0]:
         inner = "; store its best_estimator_" if hasattr(model, "best_estimator_") else ""
         raise ModelFileError(
@@ -200,13 +202,17 @@ def check_format(document: Node) -> None:
         )
 
 
-def built(node: Json, arrays: Arrays, prefix: str, own: Own) -> Model:
-    """The model of a node."""
+def built(node: Json, arrays: Arrays, prefix: str, own: Own, unfitted: Node | None = None) -> Model:
+    """The model of a node; with parameters in `unfitted`, one of them that is not fitted."""
     if not isinstance(node, dict) or not isinstance(node.get("type"), str):
         raise ModelFileError("it does not describe a model")
     if node["type"] in WORDS:
         return node["type"]
-    named = found(node["type"])
+    named, stored = found(node["type"]), attributes.known(node["type"])
+    if unfitted is not None and (kind := named[0] if named else stored):
+        return kind(**unfitted)
+    if stored is not None:
+        return attributes.restored_model(stored, node, arrays, prefix, own, built)
     if named is None:
         raise ModelFileError(f"this version has no machine {node['type']!r}: upgrade maxmargin")
     kind, describe = named

@@ -1,8 +1,8 @@
 """What makes up scikit-learn's preprocessing as far as model files have it.
 
 Pipelines of scalers, one-hot encoders and column transformers (`column_transformer`) in front of a
-machine: what the `maxmargin` command makes, and what most people write. A description is as in
-`records`.
+machine, whose arrays other languages read (docs/model-format.md). A description is as in `records`.
+Other classes of scikit-learn are stored by their attributes (`attributes`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
@@ -60,7 +59,12 @@ def width(model: Model) -> int:
         return max((place.stop for place in model.output_indices_.values()), default=0)
     if isinstance(model, OneHotEncoder):
         return sum(model._n_features_outs)
-    return int(getattr(model, "_n_features_out", model.n_features_in_))
+    if isinstance(model, Pipeline):
+        return width(model.steps[-1][1])
+    if type(model).__name__ in ("SelectKBest", "SimpleImputer"):
+        return len(model.get_feature_names_out())
+    made = getattr(model, "n_output_features_", model.n_features_in_)  # of PolynomialFeatures
+    return int(getattr(model, "_n_features_out", made))
 
 
 def scaler(model: Model, archive: Archive) -> None:
@@ -97,13 +101,6 @@ def encoder(model: Model, archive: Archive) -> None:
         restore_encoder(model)
 
 
-def function(model: Model, archive: Archive) -> None:
-    """FunctionTransformer, without a function: columns as they are."""
-    if model.func is not None or model.inverse_func is not None:
-        raise ModelFileError("a FunctionTransformer has a function, which no model file can hold")
-    columns(model, archive)
-
-
 LINES: dict[type, tuple[str, ...]] = {
     StandardScaler: ("mean_", "var_", "scale_"),
     MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
@@ -116,5 +113,4 @@ PREPROCESSING: dict[type, Description] = {
     MinMaxScaler: scaler,
     MaxAbsScaler: scaler,
     OneHotEncoder: encoder,
-    FunctionTransformer: function,
 }
