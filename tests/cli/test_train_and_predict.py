@@ -5,10 +5,12 @@ import io
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -222,3 +224,93 @@ def test_identifiers_are_named_and_left_out(run, folder):
         assert run("predict", "a.maxmargin", name).out.split() == ["pear", "apple"]
     kept = run("train", "a.csv", "--text", "id", "--json")
     assert kept.json["features"] == 2
+
+
+GAPS = "weight,colour,fruit\n" + "".join(
+    f"{'' if i % 5 == 0 else 100 + i},{'' if i % 7 == 0 else 'green' if i % 2 else 'red'},"
+    f"{'pear' if i % 2 else 'apple'}\n"
+    for i in range(40)
+)
+
+
+@pytest.mark.parametrize("more", [[], ["--indicator"], ["--no-scale"], ["--holdout", "0.3"]])
+def test_missing_values_are_filled_in_if_that_is_asked_for(run, folder, more):
+    (folder / "gaps.csv").write_text(GAPS)
+    refused = run("train", "gaps.csv")
+    assert refused.code == 1
+    assert "row 1, column 'weight': the value is missing" in refused.err
+    assert "--impute" in refused.err
+    trained = run("train", "gaps.csv", "--impute", *more)
+    assert trained.code == 0, trained.err
+    assert "missing values of 'weight', 'colour' filled in" in trained.err
+    (folder / "new.csv").write_text("weight,colour\n,green\n130,\n,\n")
+    assert len(run("predict", "gaps.maxmargin", "new.csv").out.split()) == 3
+    assert run("evaluate", "gaps.maxmargin", "gaps.csv").code == 0
+    assert run("certify", "gaps.maxmargin", "gaps.csv").code == 0
+
+
+def test_a_missing_number_is_its_columns_median_and_missing_text_the_most_frequent(run, folder):
+    (folder / "gaps.csv").write_text(GAPS)
+    assert run("train", "gaps.csv", "--impute").code == 0
+    rows = [line.split(",") for line in GAPS.splitlines()[1:]]
+    median = np.median([float(weight) for weight, _, _ in rows if weight])
+    colours = [colour for _, colour, _ in rows if colour]
+    common = max(sorted(set(colours)), key=colours.count)
+    (folder / "new.csv").write_text(f"weight,colour\n,{common}\n{median},{common}\n{median},\n")
+    found = run("predict", "gaps.maxmargin", "new.csv", "--decision", "--json").json
+    assert len(set(found["decision"])) == 1
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+def test_missing_numbers_of_arrays_and_tables_are_filled_in(run, folder, kind):
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 11 == 0, np.nan, X)
+    if kind == "npz":
+        np.savez(folder / "data.npz", X=gaps, y=y)
+    else:
+        table = pa.table({**{f"c{i}": gaps[:, i] for i in range(4)}, "target": y})
+        pyarrow.parquet.write_table(table, folder / "data.parquet")
+    assert run("train", f"data.{kind}").code == 1
+    trained = run("train", f"data.{kind}", "--impute", "--json")
+    wanted = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), SVC()).fit(gaps, y)
+    assert trained.json["training"]["accuracy"] == pytest.approx(wanted.score(gaps, y))
+    assert run("evaluate", "data.maxmargin", f"data.{kind}").code == 0
+
+
+def test_a_column_without_any_value_cannot_be_filled_in(run, folder):
+    (folder / "empty.csv").write_text("a,b,y\n,1,u\n,2,v\n")
+    refused = run("train", "empty.csv", "--impute")
+    assert refused.code == 1
+    assert "column 'a' has no value at all" in refused.err
+    assert run("train", "iris.csv", "--indicator").code == 2
+
+
+def test_marks_of_thousands_are_read_if_they_are_asked_for(run, folder):
+    lines = [f'"{1000 * i + 0.82:,.2f}",{i},{"dear" if i > 9 else "cheap"}' for i in range(20)]
+    (folder / "prices.csv").write_text("\n".join(["price,size,kind", *lines]) + "\n")
+    refused = run("train", "prices.csv")
+    assert refused.code == 1
+    assert "--thousands ," in refused.err
+    assert run("train", "prices.csv", "--thousands", ",", "--json").json["features"] == 2
+    predicted = run("predict", "prices.maxmargin", "prices.csv", "--thousands", ",").out.split()
+    assert predicted == ["cheap"] * 10 + ["dear"] * 10
+    (folder / "plain.csv").write_text("price,size\n1000.82,1\n19000.82,19\n")
+    assert run("predict", "prices.maxmargin", "plain.csv").out.split() == ["cheap", "dear"]
+
+
+@pytest.mark.parametrize("packed", ["a.csv.gz", "a.csv.zst", "a.arrows", "a.arrows.gz"])
+def test_compressed_files_and_streams_of_arrow_are_trained_on(run, folder, packed):
+    table = pyarrow.csv.read_csv(folder / "iris.csv")
+    data = (folder / "iris.csv").read_bytes()
+    if "arrows" in packed:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        data = sink.getvalue().to_pybytes()
+    if packed.endswith((".gz", ".zst")):
+        codec = "gzip" if packed.endswith(".gz") else "zstd"
+        with pa.CompressedOutputStream(str(folder / packed), codec) as file:
+            file.write(data)
+    else:
+        (folder / packed).write_bytes(data)
+    trained = run("train", packed, "--json")
+    assert trained.json["training"] == run("train", "iris.csv", "--json").json["training"]

@@ -29,6 +29,7 @@ def certify(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -40,7 +41,17 @@ def certify(
     began = perf_counter()
     opened = open_model(model)
     rows = opened.rows(
-        data, Reading(target, True, header, drop or (), (), zero_based, delimiter=delimiter)
+        data,
+        Reading(
+            target,
+            True,
+            header,
+            drop or (),
+            (),
+            zero_based,
+            delimiter=delimiter,
+            thousands=thousands,
+        ),
     )
     proof = proof_of(opened, trained_on(opened, rows))
     tol, stored = opened.machine.tol, opened.machine.certificate_

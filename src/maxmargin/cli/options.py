@@ -55,6 +55,14 @@ Delimiter = Annotated[
         rich_help_panel=DATA,
     ),
 ]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK",
+        help="Mark between thousands in the numbers of a CSV, such as the comma of 32,645.82.",
+        rich_help_panel=DATA,
+    ),
+]
 ZeroBased = Annotated[
     bool,
     typer.Option("--zero-based", help="LIBSVM indices begin at 0.", rich_help_panel=DATA),

@@ -45,6 +45,7 @@ def predict(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -55,7 +56,17 @@ def predict(
     """
     opened = open_model(model)
     rows = opened.rows(
-        data, Reading(target, False, header, drop or (), (), zero_based, delimiter=delimiter)
+        data,
+        Reading(
+            target,
+            False,
+            header,
+            drop or (),
+            (),
+            zero_based,
+            delimiter=delimiter,
+            thousands=thousands,
+        ),
     )
     X = features_for(opened.estimator, rows)
     predicted: Labels = opened.estimator.predict(X)
@@ -132,6 +143,7 @@ def evaluate(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     zero_based: o.ZeroBased = False,
     as_json: o.Json = False,
@@ -144,7 +156,17 @@ def evaluate(
 
     opened = open_model(model)
     rows = opened.rows(
-        data, Reading(target, True, header, drop or (), (), zero_based, delimiter=delimiter)
+        data,
+        Reading(
+            target,
+            True,
+            header,
+            drop or (),
+            (),
+            zero_based,
+            delimiter=delimiter,
+            thousands=thousands,
+        ),
     )
     found = scores(opened.estimator, rows)
     if as_json:

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 import typer
 from sklearn.base import BaseEstimator
 
@@ -68,6 +69,7 @@ def train(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -78,6 +80,24 @@ def train(
             rich_help_panel=o.DATA,
         ),
     ] = True,
+    impute: Annotated[
+        bool,
+        typer.Option(
+            "--impute",
+            help="Missing numbers become the median of their column, missing text its most "
+            "frequent value; the model keeps both.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = False,
+    indicator: Annotated[
+        bool,
+        typer.Option(
+            "--indicator",
+            help="With --impute: for each column of numbers with missing values one more, 1 where "
+            "the value was missing.",
+            rich_help_panel=o.DATA,
+        ),
+    ] = False,
     unknown: Annotated[
         Literal["error", "ignore"],
         typer.Option(
@@ -124,6 +144,8 @@ def train(
         text or (),
         zero_based,
         delimiter=delimiter,
+        thousands=thousands,
+        missing=impute,
     )
     given = {
         "kernel": kernel,
@@ -145,6 +167,8 @@ def train(
     }
     if test is not None and holdout is not None:
         raise m.wrong("--test and --holdout both say what to test on; give one of them")
+    if indicator and not impute:
+        raise m.wrong("--indicator says where --impute filled a value in; give both")
     if tune and (C is not None or gamma is not None):
         raise m.wrong("--tune chooses C and γ: leave out --C and --gamma")
     if tune and machine not in (None, "svc", "svr"):
@@ -167,15 +191,18 @@ def train(
             fitting = replace(
                 reading,
                 text=(),
-                schema=replace(shown.schema, unknown=unknown == "ignore"),
+                schema=replace(shown.schema, unknown=unknown == "ignore", missing=impute),
                 trained_target=rows.target,
             )
             hidden = read(test, fitting)
         if holdout is not None and hidden is not None and unknown == "error":
             check_known(shown, hidden)
-        estimator = prepared(m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown)
+        filled = ("indicator" if indicator else "filled") if impute else None
+        estimator = prepared(
+            m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown, missing=filled
+        )
         if not as_json:
-            say(preparation(shown, name, estimator))
+            say(preparation(shown, name, scale))
         notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
         if left_out:
             notes["left_out"] = left_out
@@ -320,7 +347,7 @@ def fit(estimator: BaseEstimator, rows: Rows) -> BaseEstimator:
     return estimator
 
 
-def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
+def preparation(rows: Rows, name: str, scale: bool) -> str:
     """What will be trained on what, in a line or two."""
     n, d = rows.shape
     lines = [f"{rows.source}: {n:,} rows, {d:,} features"]
@@ -331,11 +358,11 @@ def preparation(rows: Rows, name: str, estimator: BaseEstimator) -> str:
             lines[0] += f" with {count} classes"
             if rows.y.dtype.kind in "iu" and n < FEW * count:
                 lines[0] += "; if these are quantities: --machine svr"
-    steps = getattr(estimator, "named_steps", {})
-    scaled = "scale" in steps
-    if "columns" in steps:
-        scaled = len(rows.text) < d and steps["columns"].transformers[0][1].with_std
-    done = ["numbers standardised (--no-scale to leave them)"] if scaled else []
-    if "columns" in steps:
+    done = []
+    if rows.gaps:
+        done.append(f"missing values of {listed(rows.gaps)} filled in")
+    if scale and not sp.issparse(rows.X) and len(rows.text) < d:
+        done.append("numbers standardised (--no-scale to leave them)")
+    if rows.text:
         done.append(f"one column for each value of {', '.join(rows.text)}")
     return "\n".join([*lines, "; ".join(done)] if done else lines)

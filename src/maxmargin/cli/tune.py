@@ -62,6 +62,7 @@ def tune(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -74,7 +75,16 @@ def tune(
         "epsilon": epsilon,
         "class_weight": "balanced" if balanced else None,
     }
-    reading = Reading(target, True, header, drop or (), text or (), zero_based, delimiter=delimiter)
+    reading = Reading(
+        target,
+        True,
+        header,
+        drop or (),
+        text or (),
+        zero_based,
+        delimiter=delimiter,
+        thousands=thousands,
+    )
     rows, chosen, X = learnable(data, reading, machine, given, scale=scale, quiet=as_json)
     found = search_over(
         chosen,
@@ -171,6 +181,7 @@ def loo(
     target: o.Target = None,
     header: o.Header = None,
     delimiter: o.Delimiter = None,
+    thousands: o.Thousands = None,
     drop: o.Drop = None,
     text: o.Text = None,
     zero_based: o.ZeroBased = False,
@@ -193,7 +204,16 @@ def loo(
         "class_weight": "balanced" if balanced else None,
         "tol": tol,
     }
-    reading = Reading(target, True, header, drop or (), text or (), zero_based, delimiter=delimiter)
+    reading = Reading(
+        target,
+        True,
+        header,
+        drop or (),
+        text or (),
+        zero_based,
+        delimiter=delimiter,
+        thousands=thousands,
+    )
     rows, chosen, X = learnable(data, reading, machine, given, scale=scale, quiet=as_json)
     found = leave_one_out(chosen, X, rows.targets, n_jobs=jobs)
     worst = max(proof.kkt_violation for proof in found.certificates)

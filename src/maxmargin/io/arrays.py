@@ -43,7 +43,7 @@ def read_arrays(source: Source, how: Reading) -> Rows:
         )
     if "y" not in arrays:
         return _cut(source, arrays["X"], how)
-    X, y = _matrix(source, arrays["X"]), arrays["y"]
+    X, y = _matrix(source, arrays["X"], how), arrays["y"]
     if y.shape != X.shape[:1]:
         raise source.error(f"y has the shape {y.shape}, but X has {len(X)} rows")
     check_count(source, X.shape[1], how.schema)
@@ -52,7 +52,7 @@ def read_arrays(source: Source, how: Reading) -> Rows:
 
 def _cut(source: Source, array: Labels, how: Reading) -> Rows:
     """A matrix of which one column may be the target."""
-    X = _matrix(source, array)
+    X = _matrix(source, array, how)
     place = target_place(source, [f"column {i}" for i in range(1, X.shape[1] + 1)], how)
     y, target = None, ""
     if place is not None:
@@ -62,15 +62,18 @@ def _cut(source: Source, array: Labels, how: Reading) -> Rows:
     return Rows(source.name, X, y, target)
 
 
-def _matrix(source: Source, X: Labels) -> Data:
+def _matrix(source: Source, X: Labels, how: Reading) -> Data:
     if X.ndim != 2 or X.dtype.kind not in "fiub" or 0 in X.shape:
         raise source.error(
             f"has the shape {X.shape} and the type {X.dtype}; rows and columns of numbers are "
             "needed"
         )
     X = np.ascontiguousarray(X, X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
+    wrong = ~np.isfinite(X)
+    if how.gaps:
+        wrong &= ~np.isnan(X)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
         raise source.error(f"row {row + 1}, column {column + 1}: {X[row, column]} is not finite")
     return X
 

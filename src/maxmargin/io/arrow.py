@@ -17,6 +17,7 @@ from maxmargin.io.rows import (
     Rows,
     Schema,
     check_count,
+    is_missing,
     listed,
     place_of,
     target_place,
@@ -84,7 +85,8 @@ def _table(source: Source, how: Reading) -> pa.Table:
 
     if source.kind == "csv":
         text = [*how.text, *(how.schema.text if how.schema else ())]
-        return read_csv(source, header=how.header, text=text, delimiter=how.delimiter)
+        marks = {"delimiter": how.delimiter, "thousands": how.thousands}
+        return read_csv(source, header=how.header, text=text, **marks)
     if source.kind == "parquet":
         from pyarrow import parquet
 
@@ -142,7 +144,7 @@ def _numbers_and_text(
     forced = [*how.text, *(schema.text if schema else ())]
     columns, text = [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        _check_present(source, column, name)
+        _check_values(source, column, name, how)
         if name in forced or _is_text(column.type):
             column = column.cast(pa.string())
             if name not in forced:
@@ -151,7 +153,7 @@ def _numbers_and_text(
                 _check_known(source, column, name, schema.text[name])
             text.append(name)
         else:
-            column = _numbers(source, column, name)
+            column = _numbers(source, column, name, gaps=how.gaps)
         columns.append(column)
     return pa.table(columns, names=table.column_names), tuple(text)
 
@@ -164,19 +166,27 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(test(value) for test in is_text)
 
 
+def _check_values(source: Source, column: pa.ChunkedArray, name: str, how: Reading) -> None:
+    """Refuse a missing value; where they are filled in, a column that has no other."""
+    if not how.gaps:
+        _check_present(source, column, name)
+    elif how.schema is None and is_missing(column).all():
+        raise source.error(f"column {name!r} has no value at all; leave it out with --drop")
+
+
 def _check_present(source: Source, column: pa.ChunkedArray, name: str) -> None:
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy())) + 1
         more = f", and {column.null_count - 1} more below it" if column.null_count > 1 else ""
         raise source.error(
-            f"row {row}, column {name!r}: the value is missing{more}; fill it in, leave the row "
-            "out, or the column with --drop"
+            f"row {row}, column {name!r}: the value is missing{more}; training with --impute fills "
+            "it in; or leave the row out, or the column with --drop"
         )
 
 
 def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Schema | None) -> None:
     """Refuse dates, and text where numbers are expected or most of it is: a slip, no category."""
-    values: list[str] = column.unique().to_pylist()
+    values: list[str] = column.drop_null().unique().to_pylist()
     _check_no_dates(source, values, name)
     _check_no_commas(source, values, name)
     words = {value for value in values if not NUMBER.fullmatch(value)}
@@ -187,12 +197,13 @@ def _check_text(source: Source, column: pa.ChunkedArray, name: str, schema: Sche
 
 
 def _check_no_commas(source: Source, values: Sequence[str], name: str) -> None:
-    """Numbers with a decimal comma, which pyarrow takes for text."""
+    """Refuse numbers with commas, which pyarrow takes for text."""
     comma = next((value for value in values if "," in value), None)
-    if comma and all(NUMBER.fullmatch(value.replace(",", ".", 1)) for value in values):
+    if comma and all(NUMBER.fullmatch(value.replace(",", "")) for value in values):
         raise source.error(
-            f"column {name!r} holds numbers with a decimal comma ({comma}); write them with a "
-            f"point, or take them as text with --text {quote(name)}"
+            f"column {name!r} holds numbers with a comma ({comma}): if it marks thousands, say so "
+            "with --thousands ,; if it is a decimal comma, write a point; or take them as text "
+            f"with --text {quote(name)}"
         )
 
 
@@ -210,7 +221,7 @@ def _dates(source: Source, name: str, value: object, else_: str = "") -> DataFil
 
 
 def _check_known(source: Source, column: pa.ChunkedArray, name: str, known: Sequence[str]) -> None:
-    unknown = {*column.unique().to_pylist()} - {*known}
+    unknown = {*column.drop_null().unique().to_pylist()} - {*known}
     if unknown:
         row, cell = next((i, v) for i, v in enumerate(column.to_pylist(), 1) if v in unknown)
         raise source.error(
@@ -219,7 +230,9 @@ def _check_known(source: Source, column: pa.ChunkedArray, name: str, known: Sequ
         )
 
 
-def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def _numbers(
+    source: Source, column: pa.ChunkedArray, name: str, *, gaps: bool = False
+) -> pa.ChunkedArray:
     import pyarrow as pa
 
     kind = column.type
@@ -235,16 +248,17 @@ def _numbers(source: Source, column: pa.ChunkedArray, name: str) -> pa.ChunkedAr
     # A cast, even to its own type, imports all of Arrow's functions: that takes a while.
     numbers = column if kind == pa.float64() else column.cast(pa.float64(), safe=False)
     # A sum is finite if all its terms are: no array as long as the column is needed to see it.
-    if all(np.isfinite(np.sum(chunk.to_numpy())) for chunk in numbers.chunks):
+    if all(np.isfinite(np.sum(chunk.to_numpy(zero_copy_only=False))) for chunk in numbers.chunks):
         return numbers
     values = numbers.to_numpy()
-    if not np.isfinite(values).all():
-        row = int(np.isfinite(values).argmin())
+    wrong = np.isinf(values) if gaps else ~np.isfinite(values)
+    if wrong.any():
+        row = int(wrong.argmax())
         raise source.error(
             f"row {row + 1}, column {name!r}: {values[row]} is not a finite number; mend it or "
             "leave the row out"
         )
-    return numbers
+    return pa.chunked_array([values])  # what is missing is NaN
 
 
 def dense(table: pa.Table) -> Data:

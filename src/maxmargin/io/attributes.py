@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from importlib import import_module
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
+import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,39 +35,37 @@ from maxmargin.io.container import DTYPES, Arrays, Json, Model, ModelFileError, 
 from maxmargin.io.values import made, plain
 from maxmargin.kernels.formula import Own
 
-# The classes that are stored so, with the modules they come from: imported when a model needs them.
+# The classes that are stored so, with their modules, which
+# scikit-learn imports when they are asked for.
 MODULES = {
-    "CalibratedClassifierCV": "sklearn.calibration",
-    "FunctionTransformer": "sklearn.preprocessing",
-    "IsotonicRegression": "sklearn.isotonic",
-    "MissingIndicator": "sklearn.impute",
-    "PCA": "sklearn.decomposition",
-    "PolynomialFeatures": "sklearn.preprocessing",
-    "QuantileTransformer": "sklearn.preprocessing",
-    "RobustScaler": "sklearn.preprocessing",
-    "SelectKBest": "sklearn.feature_selection",
-    "SimpleImputer": "sklearn.impute",
-    "TransformedTargetRegressor": "sklearn.compose",
-    "_CalibratedClassifier": "sklearn.calibration",
-    "_SigmoidCalibration": "sklearn.calibration",
+    "CalibratedClassifierCV": "calibration",
+    "FunctionTransformer": "preprocessing",
+    "IsotonicRegression": "isotonic",
+    "MissingIndicator": "impute",
+    "PCA": "decomposition",
+    "PolynomialFeatures": "preprocessing",
+    "QuantileTransformer": "preprocessing",
+    "RobustScaler": "preprocessing",
+    "SelectKBest": "feature_selection",
+    "SimpleImputer": "impute",
+    "TransformedTargetRegressor": "compose",
+    "_CalibratedClassifier": "calibration",
+    "_SigmoidCalibration": "calibration",
 }
 # Functions that a file may name: what scores columns, and what changes numbers.
-FUNCTIONS = {
-    "f_classif": "sklearn.feature_selection",
-    "f_regression": "sklearn.feature_selection",
-    "chi2": "sklearn.feature_selection",
-    "mutual_info_classif": "sklearn.feature_selection",
-    "mutual_info_regression": "sklearn.feature_selection",
-    **dict.fromkeys(("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "square"), "numpy"),
-    **dict.fromkeys(("cbrt", "reciprocal", "negative", "sinh", "arcsinh", "exp2"), "numpy"),
-}
+SCORES = ("f_classif", "f_regression", "chi2", "mutual_info_classif", "mutual_info_regression")
+CHANGES = (
+    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "square"),
+    *("arcsinh", "sinh", "negative", "reciprocal"),
+)
+FUNCTIONS = SCORES + CHANGES
 # Not tried on a row: two take something else, one may make more columns than the file has.
 UNTRIED = ("IsotonicRegression", "MissingIndicator", "PolynomialFeatures")
 
 
 def known(name: str) -> type | None:
     """The class of this name, if it is stored by its attributes."""
-    found: type | None = getattr(import_module(MODULES[name]), name) if name in MODULES else None
+    found: type | None = getattr(getattr(sklearn, MODULES[name]), name) if name in MODULES else None
     return found
 
 
@@ -75,7 +73,7 @@ def function_of(name: Json) -> Any:
     """The function of this name that a file may name."""
     if not isinstance(name, str) or name not in FUNCTIONS:
         raise ModelFileError(f"there is no function {name!r} for a model")
-    return getattr(import_module(FUNCTIONS[name]), name)
+    return getattr(sklearn.feature_selection if name in SCORES else np, name)
 
 
 class Attributes:

@@ -1,7 +1,8 @@
 """From columns to features: numbers standardised, text one-hot, all kept in the model.
 
 A model for a table is a scikit-learn pipeline: a StandardScaler, or a ColumnTransformer of one and
-of a OneHotEncoder where there is text, then the machine. So the mapping travels with the model.
+of a OneHotEncoder where there is text, each behind a SimpleImputer if it is asked for, then the
+machine. So the mapping travels with the model.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ if TYPE_CHECKING:
 
 
 def prepared(
-    machine: BaseEstimator, rows: Rows, *, scale: bool, unknown: str = "error"
+    machine: BaseEstimator,
+    rows: Rows,
+    *,
+    scale: bool,
+    unknown: str = "error",
+    missing: str | None = None,
 ) -> BaseEstimator:
     """The machine behind what the rows need: scaling of dense numbers, one-hot columns for text.
 
     `unknown` says what a value of text that is not in these rows is later: an "error", or no column
-    at all ("ignore").
+    at all ("ignore"). `missing` says whether missing values are "filled" in, by the median of
+    numbers and the most frequent text, or that with an "indicator" of where they were.
 
     Examples
     --------
@@ -37,18 +44,29 @@ def prepared(
     >>> prepared(SVC(), Rows("data", np.eye(2), np.array([0, 1])), scale=True)
     Pipeline(steps=[('scale', StandardScaler()), ('machine', SVC())])
     """
-    scaler = StandardScaler() if scale and not sp.issparse(rows.X) else None
+    scaler = [("scale", StandardScaler())] if scale and not sp.issparse(rows.X) else []
+    encoder = [("encode", OneHotEncoder(handle_unknown=unknown))]
+    if missing is not None and not sp.issparse(rows.X):
+        from sklearn.impute import SimpleImputer  # slow to import
+
+        median = SimpleImputer(strategy="median", add_indicator=missing == "indicator")
+        common = SimpleImputer(missing_values=None, strategy="most_frequent")
+        scaler, encoder = [("fill", median), *scaler], [("fill", common), *encoder]
     if not rows.text:
-        return machine if scaler is None else Pipeline([("scale", scaler), ("machine", machine)])
+        return Pipeline([*scaler, ("machine", machine)]) if scaler else machine
+    # "passthrough" takes no Arrow table
+    scaler = scaler or [("leave", StandardScaler(with_mean=False, with_std=False))]
     numbers = [name for name in rows.names or () if name not in rows.text]
-    plain = StandardScaler(with_mean=False, with_std=False)  # "passthrough" takes no Arrow table
-    parts = [
-        ("numbers", scaler or plain, numbers),
-        ("text", OneHotEncoder(handle_unknown=unknown), list(rows.text)),
-    ]
+    parts = [("numbers", scaler, numbers), ("text", encoder, list(rows.text))]
     from sklearn.compose import ColumnTransformer  # slow to import
 
-    columns = ColumnTransformer([part for part in parts if part[2]])
+    columns = ColumnTransformer(
+        [
+            (name, Pipeline(steps) if len(steps) > 1 else steps[0][1], some)
+            for name, steps, some in parts
+            if some
+        ]
+    )
     return Pipeline([("columns", columns), ("machine", machine)])
 
 
@@ -65,16 +83,26 @@ def schema_of(model: BaseEstimator) -> Schema:
     unknown = False
     if isinstance(model, Pipeline) and hasattr(model[0], "transformers_"):
         for name, encoder, columns in model[0].transformers_:
+            last = encoder[-1] if isinstance(encoder, Pipeline) else encoder
             if name == "text":
-                unknown = encoder.handle_unknown == "ignore"
-                for column, values in zip(columns, encoder.categories_, strict=True):
+                unknown = last.handle_unknown == "ignore"
+                for column, values in zip(columns, last.categories_, strict=True):
                     text[str(column)] = [str(value) for value in values]
     return Schema(
         int(model.n_features_in_),
         None if names is None else [str(name) for name in names],
         text,
         unknown,
+        _fills(model),
     )
+
+
+def _fills(model: BaseEstimator) -> bool:
+    """Whether a model fills missing values in."""
+    first = model[0] if isinstance(model, Pipeline) else model
+    parts = [each for _, each, _ in getattr(first, "transformers_", [("", first, ())])]
+    firsts = [each[0] if isinstance(each, Pipeline) else each for each in parts]
+    return any(type(each).__name__ == "SimpleImputer" for each in firsts)
 
 
 def features_for(model: BaseEstimator, rows: Rows) -> Features:
@@ -84,7 +112,7 @@ def features_for(model: BaseEstimator, rows: Rows) -> Features:
     order, and scikit-learn is slow to take a table apart.
     """
     if not sp.issparse(rows.X):
-        by_name = isinstance(model, Pipeline) and not isinstance(model[0], StandardScaler)
+        by_name = isinstance(model, Pipeline) and hasattr(model[0], "transformers_")
         return rows.X if by_name or isinstance(rows.X, np.ndarray) else dense(rows.X)
     vectors = getattr(machine_of(model), "support_vectors_", rows.X)
     if isinstance(model, Pipeline) or not sp.issparse(vectors):

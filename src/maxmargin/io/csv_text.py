@@ -53,14 +53,21 @@ def read_csv(
     header: bool | None = None,
     text: Sequence[str] = (),
     delimiter: str | None = None,
+    thousands: str | None = None,
 ) -> pa.Table:
-    """The table; columns named in `text` are text even if they look like numbers."""
+    """The table; columns named in `text` are text even if they look like numbers.
+
+    `thousands` marks the thousands of a number; then every column is read as text first.
+    """
     from pyarrow import ArrowInvalid, types
 
     _check_encoding(source)
     if source.data[:1] in (b"\r", b"\n"):  # lines without anything before the first
         source = replace(source, data=source.data[:].lstrip(b"\r\n"))
-    dialect = dialect_of(source, header, delimiter)
+    dialect = dialect_of(source, header, delimiter, thousands)
+    if thousands:
+        table = read_csv(source, header=dialect.header, text=dialect.names, delimiter=delimiter)
+        return _without_thousands(source, table, thousands, text)
     quoted = b'"' in source.data[:HEAD]
     try:
         table = _read(source, dialect, text, quoted_lines=False)
@@ -112,6 +119,21 @@ def _read(source: Source, dialect: Dialect, text: Sequence[str], *, quoted_lines
     return table(source.data, types)
 
 
+def _without_thousands(source: Source, table: pa.Table, mark: str, text: Sequence[str]) -> pa.Table:
+    """Columns of numbers as numbers, their thousands marked or not."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    digits = rf"(\d{{1,3}}([{re.escape(mark)}]\d{{3}})+|\d+)"
+    number = rf"^\s*[-+]?({digits}\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        fits = compute.all(compute.match_substring_regex(column, number)).as_py()
+        if name not in text and fits:
+            plain = compute.replace_substring(compute.utf8_trim_whitespace(column), mark, "")
+            table = table.set_column(place, name, plain.cast(pa.float64()))
+    return table
+
+
 def stream(data: Bytes) -> pa.BufferReader:
     """What Arrow's threads read; of a few bytes a copy of its own.
 
@@ -147,16 +169,23 @@ def _numbers(source: Source, dialect: Dialect) -> pa.Table | None:
     return found.to_arrow() if whole else None
 
 
-def dialect_of(source: Source, header: bool | None, delimiter: str | None = None) -> Dialect:
+def dialect_of(
+    source: Source,
+    header: bool | None,
+    delimiter: str | None = None,
+    thousands: str | None = None,
+) -> Dialect:
     """How lines are cut, told by the first line: a header holds no number."""
-    if delimiter is not None and len(delimiter) != 1:
-        raise source.error(f"a delimiter is one character, not {delimiter!r}")
+    for what, mark in (("delimiter", delimiter), ("mark of thousands", thousands)):
+        if mark is not None and len(mark) != 1:
+            raise source.error(f"a {what} is one character, not {mark!r}")
     head = source.data[:HEAD].removeprefix(b"\xef\xbb\xbf")
     first = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
     delimiter = delimiter or _delimiter(source.name, first)
     cells = next(csv.reader([first], delimiter=delimiter), [])
     if header is None:
-        header = not any(NUMBER.fullmatch(cell) for cell in cells)
+        plain = (cell.replace(thousands, "") if thousands else cell for cell in cells)
+        header = not any(NUMBER.fullmatch(cell) for cell in plain)
     if not header:
         return Dialect(delimiter, False, [f"column {i}" for i in range(1, len(cells) + 1)])
     names = [cell.strip() or f"column {i}" for i, cell in enumerate(cells, start=1)]

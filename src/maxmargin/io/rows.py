@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from maxmargin.hardware.arrays import Data, Labels
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.hardware.arrays import Data, Labels, Mask
 from maxmargin.io.sources import DataFileError, Source
 
 if TYPE_CHECKING:
@@ -27,12 +30,14 @@ class Schema:
     names : their names, if they had some
     text : names of those that are text, with the values that each may have
     unknown : whether text may have other values too, which the model ignores
+    missing : whether values may be missing, which the model fills in
     """
 
     count: int
     names: Sequence[str] | None = None
     text: dict[str, Sequence[str]] = field(default_factory=dict)
     unknown: bool = False
+    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Reading:
     trained_target : name of the target that model was trained with
     delimiter : between the cells of a CSV; None to tell by the first line
     identifiers : columns that the model was trained without, left out where a file has them
+    thousands : the mark between thousands in the numbers of a CSV, if there is one
+    missing : whether features may be missing: NaN in columns of numbers, null in text
     """
 
     target: str | None = None
@@ -63,6 +70,13 @@ class Reading:
     trained_target: str = ""
     delimiter: str | None = None
     identifiers: Sequence[str] = ()
+    thousands: str | None = None
+    missing: bool = False
+
+    @property
+    def gaps(self) -> bool:
+        """Whether features may be missing: training fills them in, or the model does."""
+        return self.missing if self.schema is None else self.schema.missing
 
 
 @dataclass(frozen=True)
@@ -92,8 +106,17 @@ class Rows:
     @property
     def schema(self) -> Schema:
         """The columns that a model of these rows has."""
-        values = {name: self.X[name].unique().to_pylist() for name in self.text}
+        values = {name: self.X[name].drop_null().unique().to_pylist() for name in self.text}
         return Schema(self.shape[1], self.names, {k: sorted(v) for k, v in values.items()})
+
+    @property
+    def gaps(self) -> list[str]:
+        """Columns with missing values."""
+        if sp.issparse(self.X):
+            return []
+        if self.names is None:
+            return [f"column {i + 1}" for i in np.flatnonzero(np.isnan(self.X).any(axis=0))]
+        return [name for name in self.names if is_missing(self.X[name]).any()]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -117,6 +140,12 @@ class Rows:
     def error(self, message: str) -> DataFileError:
         """The error that names this file."""
         return DataFileError(f"{self.source}: {message}")
+
+
+def is_missing(column: pa.ChunkedArray) -> Mask:
+    """Whether each value of a column is missing: null, or NaN."""
+    missing: Mask = column.is_null(nan_is_null=True).to_numpy()
+    return missing
 
 
 def target_place(source: Source, names: Sequence[str], how: Reading) -> int | None:
