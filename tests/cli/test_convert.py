@@ -45,6 +45,26 @@ def test_what_cannot_be_converted(run, folder, numbers):
     assert run("convert", numbers, "model.pickle").code == 2
     assert run("convert", numbers, "a.model", "--precision", "float32").code == 2
     assert "no such model file" in run("convert", "nowhere", "a.onnx").err
-    (folder / "fruit.csv").write_text("c,f\nred,1\nblue,2\nred,1\nblue,2\n")
-    run("train", "fruit.csv")
-    assert "c is text" in run("convert", "fruit.maxmargin", "fruit.onnx").err
+
+
+@pytest.mark.parametrize("options", [[], ["--indicator"], ["--no-scale"]])
+@pytest.mark.parametrize("machine", ["svc", "nusvc", "linear"])
+def test_models_with_text_and_missing_values_are_onnx_too(run, folder, machine, options):
+    """Text is a string of the graph, missing text "", a missing number NaN."""
+    lines = [
+        f"{'' if i % 5 == 0 else i % 11},{['red', 'blue', ''][i % 3]},{'pear' if i % 4 else 'fig'}"
+        for i in range(60)
+    ]
+    (folder / "fruit.csv").write_text("\n".join(["size,colour,fruit", *lines]) + "\n")
+    assert run("train", "fruit.csv", "--impute", "--machine", machine, *options).code == 0
+    assert run("convert", "fruit.maxmargin", "fruit.onnx").code == 0
+    cells = [line.split(",") for line in lines]
+    rows = {
+        "size": np.array([[float(size) if size else np.nan] for size, *_ in cells]),
+        "colour": np.array([[colour] for _, colour, _ in cells], object),
+    }
+    session = onnxruntime.InferenceSession(folder / "fruit.onnx")
+    label, scores = session.run(["label", "scores"], rows)
+    found = run("predict", "fruit.maxmargin", "fruit.csv", "--decision", "--json").json
+    np.testing.assert_allclose(scores, found["decision"], rtol=1e-9, atol=1e-9)
+    assert label.tolist() == found["predictions"]

@@ -63,7 +63,30 @@ def test_onnxruntime_says_the_same(name, dtype):
     assert ("probabilities" in found) == ("predict_proba" in wanted)
 
 
-@pytest.mark.parametrize("name", OWN + COLUMNS)
+def as_inputs(made, table, dtype):
+    """The columns that a graph takes."""
+    used = [each.name for each in made.graph.input]
+    kinds = {each.name: each.type.tensor_type.elem_type for each in made.graph.input}
+    return {
+        name: table[[name]].to_numpy().astype(object if kinds[name] == 8 else dtype)
+        for name in used
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_of_a_table_are_inputs_of_their_own(name, dtype):
+    case = fitted(name)
+    made = to_onnx(case.model, dtype)
+    found = run(made, as_inputs(made, case.rows, dtype))
+    wanted = case.model.predict(case.rows)
+    if "label" in found:
+        np.testing.assert_array_equal(found["label"], wanted)
+    else:
+        np.testing.assert_allclose(found["variable"], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_what_has_no_operators_is_refused(name):
     with pytest.raises(ModelFileError, match=r"ONNX has no operators|skl2onnx"):
         to_onnx(fitted(name).model)

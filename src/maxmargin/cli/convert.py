@@ -13,7 +13,6 @@ from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, size_words
 from maxmargin.io import load_libsvm, save, save_libsvm, to_onnx
-from maxmargin.io.columns import schema_of
 from maxmargin.io.container import whole_or_not_at_all
 
 LIBSVM = (".model", ".libsvm")
@@ -75,10 +74,6 @@ def _save_libsvm(model: Model, output: Path) -> None:
 
 
 def _save_onnx(model: Model, output: Path, precision: Precision) -> None:
-    if text := schema_of(model.estimator).text:
-        raise ValueError(
-            f"{model.path}: an ONNX graph here takes numbers, but {', '.join(text)} is text"
-        )
     try:
         graph = to_onnx(model.estimator, precision)
     except ImportError as error:

@@ -8,16 +8,23 @@ name: "label" and "scores" (and "probabilities") of a classifier, "variable" of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from itertools import combinations, pairwise
 
 import numpy as np
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    StandardScaler,
+)
 
 from maxmargin.features import Nystroem, RandomFourierFeatures
 from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.io.container import Model, ModelFileError, Table
+from maxmargin.io.onnx_columns import column_transformer, imputer
 from maxmargin.io.onnx_graph import DOUBLE, FLOAT, INT64, Graph, Value, kernel_values
 from maxmargin.io.onnx_probabilities import (
     agreeing,
@@ -43,6 +50,7 @@ from maxmargin.machines import (
 from maxmargin.selection import SVCCV, SVRCV
 from maxmargin.selection.calibration import Temperature
 
+Input = Value | dict[int, Value]  # rows, or the columns of a table by their numbers
 Outputs = dict[str, Value]
 Emitter = Callable[[Graph, Model, Value], Outputs]
 
@@ -245,7 +253,7 @@ def scaler(graph: Graph, model: Model, X: Value) -> Outputs:
     return {"features": graph("Identity", X)}
 
 
-def pipeline(graph: Graph, model: Model, X: Value) -> Outputs:
+def pipeline(graph: Graph, model: Model, X: Input) -> Outputs:
     """One step after the other."""
     *first, last = (step for _, step in model.steps)
     for step in first:
@@ -253,8 +261,19 @@ def pipeline(graph: Graph, model: Model, X: Value) -> Outputs:
     return emitted(graph, last, X)
 
 
-def emitted(graph: Graph, model: Model, X: Value) -> Outputs:
-    """The outputs of a model."""
+def unchanged(graph: Graph, model: Model, X: Value) -> Outputs:
+    """FunctionTransformer without a function."""
+    if model.func is not None:
+        raise ModelFileError(f"to_onnx has no operators for {model}")
+    return {"features": X}
+
+
+def emitted(graph: Graph, model: Model, X: Input) -> Outputs:
+    """The outputs of a model; a ColumnTransformer, which is the first, takes several inputs."""
+    if not isinstance(X, str):
+        if isinstance(model, Pipeline):
+            return pipeline(graph, model, X)
+        return column_transformer(graph, model, X, emitted)
     if type(model) not in EMITTERS:
         raise ModelFileError(
             f"to_onnx does not know {type(model).__name__}; for a pipeline with it call "
@@ -263,11 +282,18 @@ def emitted(graph: Graph, model: Model, X: Value) -> Outputs:
     return EMITTERS[type(model)](graph, model, X)
 
 
-def in_precision(graph: Graph, model: Model, X: Value) -> Outputs:
-    """The outputs of a model in the precision of the graph, which its input has."""
+def in_precision(graph: Graph, model: Model, X: Input, text: Container[int] = ()) -> Outputs:
+    """The outputs of a model in the precision of the graph, which its input has.
+
+    `text` are the numbers of the columns that are strings.
+    """
     if graph.dtype is np.float64:
         return emitted(graph, model, X)
-    found = emitted(graph, model, graph("Cast", X, to=DOUBLE))
+    if isinstance(X, str):
+        X = graph("Cast", X, to=DOUBLE)
+    else:
+        X = {n: each if n in text else graph("Cast", each, to=DOUBLE) for n, each in X.items()}
+    found = emitted(graph, model, X)
     whole = getattr(model, "classes_", np.zeros(1, np.int64)).dtype.kind != "f"
     return {
         name: value if name == "label" and whole else graph("Cast", value, to=FLOAT)
@@ -294,5 +320,7 @@ EMITTERS: dict[type, Emitter] = {
     StandardScaler: scaler,
     MinMaxScaler: scaler,
     MaxAbsScaler: scaler,
+    SimpleImputer: imputer,
+    FunctionTransformer: unchanged,
     Pipeline: pipeline,
 }

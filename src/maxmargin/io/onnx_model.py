@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.io import searches
 from maxmargin.io.container import Model
+from maxmargin.io.onnx_columns import ML, inputs_of, steps_of
 from maxmargin.io.onnx_graph import OPSET, Graph
 from maxmargin.io.onnx_machines import Outputs, in_precision
 from maxmargin.io.records import RECORDS
@@ -32,16 +33,19 @@ def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
 
     Parameters
     ----------
-    model : any estimator of maxmargin, or a pipeline of scalers, our features and one of them
+    model : any estimator of maxmargin, or a pipeline of scalers, our features and one of them;
+        also behind what `maxmargin train` puts in front of it: a ColumnTransformer of these,
+        SimpleImputer and OneHotEncoder
     dtype : of the input and the outputs. What is between is float64: the graph decides as the model
         does of the same rows, to some 12 digits, which "float32" rounds to 7 at the end.
 
     Returns
     -------
     onnx.ModelProto
-        Its input is "X", (rows, columns). Its outputs are "label" and "scores" (`predict` and
-        `decision_function`), and "probabilities" if the machine has them; "variable" of a
-        regressor; "features" of a transformer.
+        Its input is "X", (rows, columns); of a model that begins with a ColumnTransformer, each
+        column that it uses by its name, (rows, 1), real or string. Its outputs are
+        "label" and "scores" (`predict` and `decision_function`), and "probabilities" if the machine
+        has them; "variable" of a regressor; "features" of a transformer.
 
     Examples
     --------
@@ -56,8 +60,20 @@ def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
 
     check_is_fitted(model)
     graph = Graph(np.float64 if dtype == "float64" else np.float32)
-    outputs = in_precision(graph, model, "X")
     real = TensorProto.DOUBLE if dtype == "float64" else TensorProto.FLOAT
+    first, kind_of_text, inputs = steps_of(model)[0], TensorProto.STRING, []
+    if hasattr(first, "transformers_"):
+        columns = inputs_of(first)
+        text = {number for number, (_, is_text) in columns.items() if is_text}
+        names = {number: name for number, (name, _) in columns.items()}
+        outputs = in_precision(graph, model, names, text)
+        inputs = [
+            helper.make_tensor_value_info(name, kind_of_text if number in text else real, [None, 1])
+            for number, name in names.items()
+        ]
+    else:
+        outputs = in_precision(graph, model, "X")
+        inputs = [helper.make_tensor_value_info("X", real, [None, model.n_features_in_])]
     nodes = [
         helper.make_node(op, inputs, given(op, output), **attributes)
         for op, inputs, output, attributes in graph.nodes
@@ -75,11 +91,10 @@ def to_onnx(model: Model, dtype: Precision = "float64") -> ModelProto:
         helper.make_tensor_value_info(name, kind, [None] if name in flat else [None, None])
         for name, kind in kinds.items()
     ]
-    X = helper.make_tensor_value_info("X", real, [None, model.n_features_in_])
     constants = [numpy_helper.from_array(value, name) for name, value in graph.constants.items()]
     made: ModelProto = helper.make_model(
-        helper.make_graph(nodes, type(model).__name__, [X], shown, constants),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        helper.make_graph(nodes, type(model).__name__, inputs, shown, constants),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid(ML, 3)],
         producer_name="maxmargin",
         ir_version=8,
     )
