@@ -56,7 +56,6 @@ def variants() -> list[Peer]:
         variant("pairs of all rows, no blocks", solver="second-order"),
         changed("entries in float64", "gram.Gram.precision", np.float64),
         changed("blocks in float32", "gram.Gram.entries_round", False),
-        changed("proof in float64", "solvers.qp.state.NEGLIGIBLE", 0.0),
         changed("no rows kept", "gram.entries.WIDE", np.inf),
         changed("memory given back", "hardware.memory.MOST_KEPT", 0),
     ]

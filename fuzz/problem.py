@@ -33,6 +33,7 @@ class Problem:
     machine, kernel, C, nu, epsilon, fit_intercept, multiclass, loss : of the machine
     n, columns, classes, rank : size of the data; `rank` columns are independent
     scale, offset : of the columns: offset is in standard deviations
+    steepness : γ of kernels with a distance, times 2 · scale²
     duplicates, contradictions : share of rows that repeat another, with its or another label
     weights : how rows are weighted
     dtype, layout : of X as it is given
@@ -53,6 +54,7 @@ class Problem:
     rank: int = 100
     scale: float = 1.0
     offset: float = 0.0
+    steepness: float = 1.0
     duplicates: float = 0.0
     contradictions: float = 0.0
     weights: str = "none"
@@ -78,8 +80,9 @@ class Problem:
             columns=int(rng.choice([1, 2, 5, 20])),
             classes=int(rng.choice([2, 2, 3])),
             rank=int(rng.choice([100, 100, 1])),
-            scale=float(10.0 ** rng.choice([0, 0, 0, *range(-8, 9)])),
-            offset=float(rng.choice([0, 0, *(10.0 ** np.arange(9))])),
+            scale=float(10.0 ** rng.choice([0, 0, 0, *range(-8, 9), *range(-100, 101, 20)])),
+            offset=float(rng.choice([0, 0, *(10.0 ** np.arange(13))])),
+            steepness=float(10.0 ** rng.choice([0, 0, 0, *range(-3, 13)])),
             duplicates=float(rng.choice([0.0, 0.0, 0.5])),
             contradictions=float(rng.choice([0.0, 0.0, 0.3])),
             weights=str(rng.choice(WEIGHTS)),
@@ -132,7 +135,8 @@ class Problem:
     def data(self) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """X in the layout that is asked for, y, and the weights."""
         X, y, weights = self.rows()
-        if self.dtype != "int64" or np.abs(X).max() < 2**62:
+        limits = {"float64": np.inf, "float32": 3e38, "int64": 2**62}
+        if np.abs(X).max() < limits[self.dtype]:
             X = X.astype(self.dtype)
         if self.kernel == "precomputed" and self.machine not in LINEAR:
             X = X.astype(float)
@@ -149,6 +153,8 @@ class Problem:
             options["loss"] = f"squared_{loss}" if self.loss == "squared" else loss
         else:
             options["kernel"] = self._kernel()
+            if self.kernel == "rbf" and self.steepness != 1:
+                options["gamma"] = self._gamma
         if self.machine in ("SVC", "SVR", *LINEAR):
             options.update(C=self.C, fit_intercept=self.fit_intercept)
         elif self.machine == "NuSVR":
@@ -163,13 +169,17 @@ class Problem:
             options["class_weight"] = "balanced"
         return kind(**options)
 
+    @property
+    def _gamma(self) -> float:
+        return 0.5 * self.steepness / self.scale**2
+
     def _kernel(self) -> str | Kernel:
-        gamma = 0.5 / self.scale**2
+        gamma = self._gamma
         if self.kernel == "sum":
             return RBF(gamma) + 1e-3 / self.scale**2 * Linear() + Constant(0.5)
         if self.kernel == "product":
             return (
-                RBF(gamma) * Polynomial(2, gamma, 1.0)
+                RBF(gamma) * Polynomial(2, 0.5 / self.scale**2, 1.0)
                 if self.seed % 2
                 else (RBF(gamma) * Laplacian(0.1 / self.scale))
             )

@@ -32,7 +32,7 @@ def tried(problem: Problem) -> Outcome:
         try:
             machine.fit(X, y, weights)
         except ValueError as error:
-            right = has_no_solution(problem, y, weights)
+            right = has_no_solution(problem, y, weights) or overflows(X)
             return Outcome(REFUSES if right else DISAGREES, f"ValueError: {error}")
         except (ArithmeticError, IndexError, TypeError, FloatingPointError) as error:
             return Outcome(DISAGREES, f"{type(error).__name__}: {error}")
@@ -61,6 +61,13 @@ def has_no_solution(problem: Problem, y: Any, weights: Any) -> bool:
     if problem.multiclass == "ovr" and len(sizes) > 2:
         pairs = [(size, sum(sizes) - size) for size in sizes]
     return any(problem.nu > 2 * min(pair) / sum(pair) for pair in pairs)
+
+
+def overflows(X: Any) -> bool:
+    """Whether a row's squared norm is beyond the precision that the rows are given in."""
+    limit = np.finfo(X.dtype if X.dtype.kind == "f" else float).max / 8
+    squares = abs(X).astype(np.longdouble) ** 2
+    return bool(squares.sum(axis=1).max() > limit)
 
 
 def predicts(machine: Any, X: Any) -> None:

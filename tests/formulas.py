@@ -91,6 +91,14 @@ def takes_objects(kernel) -> bool:
     )
 
 
+def has_distance(kernel) -> bool:
+    """Whether a part of the kernel is an RBF."""
+    parts = (getattr(kernel, name, None) for name in ("kernel", "left", "right"))
+    return type(kernel).__name__ == "RBF" or any(
+        has_distance(part) for part in parts if part is not None
+    )
+
+
 def is_precomputed(kernel) -> bool:
     parts = (getattr(kernel, name, None) for name in ("kernel", "left", "right"))
     return type(kernel).__name__ == "Precomputed" or any(

@@ -7,8 +7,8 @@ certificate may claim no more than that: a smaller P, a larger D or a smaller vi
 true one, beyond rounding, is a `FalseCertificate`.
 
 Rounding: next to every kernel value the judge keeps the size of the numbers that it was computed
-from, so that it knows how far two honest float64 computations may differ. Beyond a thousand rows
-the library may prove its result with float32 entries whose sums are off by a twentieth of `tol`.
+from, so that it knows how far two honest float64 computations may differ. Entries of a kernel with
+a distance may be off by DISTANCE, as long as their sums are exact to a twentieth of `tol`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from formulas import (
     block,
     check_gamma,
     density,
+    has_distance,
     hinge,
     is_precomputed,
     nu_hinge,
@@ -38,8 +39,8 @@ from formulas import (
 
 ROUNDINGS = 64  # units in the last place by which two honest sums may differ
 ENTRIES = 1 << 20  # kernel values at a time: no more than the library asks a kernel of the user for
-EXACT_ROWS = 500  # up to so many the library's proof is in float64 throughout
-SINGLE = 0.25  # share of tol that a G_i of more rows may be off by
+DISTANCE = 1e-10  # of k(x, x): what a value of a kernel with a distance may be off by
+SHARE = 1 / 20  # of tol: what a G_i in a certificate may be off by for that reason
 
 
 # --- the model on its own rows --------------------------------------------------------------
@@ -64,8 +65,11 @@ def dense(X):
     return X.toarray() if sp.issparse(X) else X
 
 
-def values_on_rows(machine, X, coef):
-    """H = Σ_j coef_j k(z_j, x_i) for each line of coef and each row i; how far off they may be."""
+def values_on_rows(machine, X, coef, most=np.inf):
+    """H = Σ_j coef_j k(z_j, x_i) for each line of coef and each row i; how far off they may be.
+
+    By rounding, and by DISTANCE, but for that by no more than `most`.
+    """
     kernel, support = machine.kernel_, machine.support_
     if is_precomputed(kernel):
         K = X
@@ -83,7 +87,9 @@ def values_on_rows(machine, X, coef):
         rows = slice(start, start + step)
         K, size = block(kernel, dense(X[rows]), Z)
         H[:, rows], error[:, rows] = coef @ K.T, np.abs(coef) @ size.T
-    return H, ROUNDINGS * UNIT * error
+    size = has_distance(kernel) * np.abs(block(kernel, dense(X[:1]), dense(X[:1]))[0][0, 0])
+    by_distance = np.minimum(DISTANCE * size * np.abs(coef).sum(axis=1, keepdims=True), most)
+    return H, ROUNDINGS * UNIT * error + by_distance
 
 
 def values_of_features(machine, X, coef):
@@ -153,12 +159,10 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
         problems = [(slice(None), None, line, line) for line in coef]
     lines = np.array([line for *_, line in problems])[:, machine.support_]
     if hasattr(machine, "support_vectors_"):
-        H, error = values_on_rows(machine, X, lines)
+        H, error = values_on_rows(machine, X, lines, SHARE * machine.tol)
     else:
         H, of_w, of_beta, error = values_of_features(machine, X, lines)
         squares = list(zip(of_w, of_beta, strict=True))
-    if n > EXACT_ROWS:
-        error = error + SINGLE * machine.tol
     verdicts = []
     for k, (rows, signs, beta, _) in enumerate(problems):
         h, e, b = H[k][rows], error[k][rows], float(machine.intercept_[k])

@@ -1,9 +1,9 @@
 """The certificate of a fit: primal and dual value, gap, worst KKT violation, cost.
 
 The values are those of `problem`: D ≤ optimum ≤ P whenever K is positive semidefinite, computed
-from the final coefficients alone. Sums are in float64. Kernel entries are so too, or float32 where
-`DualState.confirm` found on a sample that no G_i is off by more than a twentieth of `tol`: then D
-and P are off by less than that times Σ|β|, and in fact by much less, for rounding errors cancel.
+from the final coefficients alone, by kernel entries and sums in float64. Where a kernel has a
+distance, a bound of its rounding times Σ|β| is at most a twentieth of `tol`; where it is not, even
+with distances from differences, the status is not `converged` (`solvers.qp.state.is_certain`).
 """
 
 from __future__ import annotations

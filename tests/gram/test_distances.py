@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.formulations import c_svc
 from maxmargin.gram import Cross, Gram
 from maxmargin.kernels import RBF, Laplacian, Linear, Polynomial
+from maxmargin.problem import Status
+from maxmargin.solvers.qp.state import DualState
 
 CASES = [
     (offset, scale, gamma)
@@ -101,3 +105,29 @@ def test_signs_are_those_of_float64():
             truth = values + offset
             signs = cross.signs(rows, coef, float(offset))
             assert (signs == (truth > 0))[np.abs(truth) > 1e-12].all()
+
+
+@pytest.mark.parametrize("n", [200, 600])
+def test_large_coefficients_are_proved_by_differences(n):
+    """Σ|β| times the error of a tile's entry exceeds tol / 20; times that of a difference not."""
+    X, y = drawn(n, 3, 0.0, 1.0), np.where(np.arange(n) % 2, 1.0, -1.0)
+    state = DualState(c_svc(y, 1e6), Gram(RBF(100.0), X), 1e6 * y)
+    assert not state.is_certain(1e-3)
+    state.confirm(1e-3)
+    assert state.is_certain(1e-3)
+    truth = (slow_rbf(100.0, X, X) @ (1e6 * y)).astype(float) - y
+    np.testing.assert_allclose(state.gradient, truth, atol=1e-3 / 20)
+
+
+def test_a_tolerance_below_rounding_is_not_said_to_be_reached():
+    X, y = drawn(60, 3, 0.0, 1.0), np.arange(60) % 2
+    with pytest.warns(ConvergenceWarning, match="rounding"):
+        machine = SVC(gamma=1.0, C=10.0, tol=1e-14).fit(X, y)
+    assert machine.certificate_.status is Status.STAGNATED
+
+
+def test_few_float32_rows_are_predicted_in_float64():
+    """Also by kernels that are not moved to a centre, as sums with a linear one are."""
+    X = drawn(30, 3, 0.0, 1.0).astype(np.float32)
+    cross, coef = Cross(RBF(0.5) + 1e-3 * Linear(), X), np.ones((1, 30))
+    np.testing.assert_allclose(cross.dot(X[:2], coef), cross.dot(X[:2].astype(float), coef), 1e-15)

@@ -158,7 +158,7 @@ class Cross:
             return self.kernel(exactly(X), exactly(self.Z)).T
         if self._few(X):
             Z, norms, centre = self._plain
-            near = X - centre
+            near = exactly(X) - centre
             return sum_of(self.layout.forms, Z @ near.T, norms + row_norms(near, squared=True))
         dtype = np.float64
         left = self.layout.like(X).pack(dtype, None, 1)

@@ -44,6 +44,11 @@ class EntrySource(ABC):
 
     @property
     @abstractmethod
+    def error(self) -> float:
+        """Bound of what rounding of distances in float64 does to an entry; 0 without a distance."""
+
+    @property
+    @abstractmethod
     def costly(self) -> bool:
         """Whether an entry costs more to compute than to read."""
 
@@ -95,6 +100,10 @@ class TiledEntries(EntrySource):
         numbers, slices = int(self.n * layout.width), 2 + self._widens(np.float64)
         self.packed = (4 if self._widens(np.float64) else 12) * numbers
         self.packed += 8 * slices * min(numbers, TILE_ENTRIES)
+
+    @property
+    def error(self) -> float:
+        return self.layout.error
 
     @property
     def costly(self) -> bool:
@@ -178,6 +187,14 @@ class TiledEntries(EntrySource):
 
 class KernelEntries(EntrySource):
     """Entries that the kernel itself computes, in tiles of TILE_ENTRIES."""
+
+    @property
+    def error(self) -> float:
+        """t = γ‖x − z‖ or γ‖x − z‖² is a sum of d terms, and t exp(−t) < ½."""
+        if not self.kernel.translation_invariant:
+            return 0.0
+        largest = float(self.kernel.diagonal(self.X[:1])[0])
+        return float(np.finfo(float).eps) * (int(self.X.shape[1]) + 8) * largest
 
     @property
     def costly(self) -> bool:

@@ -37,6 +37,7 @@ class HeldGram(Gram):
     is_cheap = True
     entries_round = False
     evaluations = 0  # the entries were computed before
+    entry_error = 0.0  # the matrix is what it is
 
     def __init__(self, K: Entries, *, cache_size: float | None = None, threads: int = 1) -> None:
         self.K, self.n, self.threads = K, len(K), threads

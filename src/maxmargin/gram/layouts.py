@@ -9,6 +9,7 @@ coefficients, `dot`. Each is a sum over the forms. Other rows are laid out `like
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
@@ -74,11 +75,22 @@ class Layout(ABC):
         with np.errstate(over="ignore"):
             return float(row_norms(self.X, squared=True).max(initial=0))
 
+    @cached_property
+    def error(self) -> float:
+        """Bound of what rounding of distances in float64 does to a kernel value."""
+        return sum(self._errors(abs(form.factor) for form in self.forms))
+
     @property
     def is_exact(self) -> bool:
         """Whether rounding in float64 leaves distances exact enough for their kernels."""
-        errors = (form.distance_error(self.largest, self.terms) for form in self.forms)
-        return max(errors) <= EXACT
+        return max(self._errors(1.0 for _ in self.forms)) <= EXACT
+
+    def _errors(self, factors: Iterable[float]) -> list[float]:
+        """Bounds of the error of each form, times its factor."""
+        return [
+            factor * form.distance_error(self.largest, self.terms)
+            for factor, form in zip(factors, self.forms, strict=True)
+        ]
 
     @property
     def is_exponential(self) -> bool:

@@ -19,7 +19,7 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.gram.entries import LARGEST, entries_of
+from maxmargin.gram.entries import LARGEST, KernelEntries, entries_of
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
@@ -87,6 +87,20 @@ class Gram:
     @evaluations.setter
     def evaluations(self, count: int) -> None:
         self._entries.evaluations = count
+
+    @property
+    def entry_error(self) -> float:
+        """Bound of the error of a float64 entry by rounding of its distance; 0 without distance."""
+        return self._entries.error
+
+    def use_differences(self) -> None:
+        """From now on the kernel itself computes entries, distances from x − z: slow and exact."""
+        if self.kernel.precomputed or isinstance(self._entries, KernelEntries):
+            return
+        count = self.evaluations
+        self._entries = KernelEntries(self.kernel, self.X, self.threads)
+        self.evaluations = count
+        self._matrix = self._held = self._cache = self._whole = None
 
     @property
     def matrix(self) -> Entries | None:

@@ -34,7 +34,7 @@ from maxmargin.solvers.qp.block_interior_point import (
     BlockInteriorPoint,
     possibly_free,
 )
-from maxmargin.solvers.qp.state import exact_gradient
+from maxmargin.solvers.qp.state import exact_gradient, is_certain
 
 BUDGET = 20  # steps of SMO for each free variable, before and after a path
 FEW = 100  # free variables that are reckoned with at least
@@ -136,7 +136,8 @@ class FoldPath:
                 break
         gradient = exact_gradient(p, self.gram, beta)
         values = p.values(beta, gradient)
-        if ending := convergence(values, solver.criterion, solver.tol):
+        ending = convergence(values, solver.criterion, solver.tol)
+        if ending and is_certain(self.gram, beta, solver.tol):
             return Solution(
                 beta=beta,
                 gradient=gradient,

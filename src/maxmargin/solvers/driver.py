@@ -87,7 +87,7 @@ class Run:
             if state.steps or not state.exact:
                 state.conclude()
             end = self._measured()
-        if ending.status is not Status.INTERRUPTED:
+        if ending.status is not Status.INTERRUPTED and state.is_certain(solver.tol):
             ending = convergence(end.values, solver.criterion, solver.tol) or ending
         solution = Solution(
             **state.found()._asdict(),
@@ -110,13 +110,15 @@ class Run:
         began = state.steps
         while True:
             now, refuted = self._measured(), False
-            if now.distance <= solver.tol and not state.exact:
+            if now.distance <= solver.tol and not (state.exact and state.is_certain(solver.tol)):
                 state.confirm(solver.tol)
                 now = self._measured()
                 refuted = now.distance > solver.tol
             state.measured = now.values
             self.history.append(now)
             stop = self.observe is not None and self.observe(now)
+            if now.distance <= solver.tol and not state.is_certain(solver.tol):
+                return Ending(Status.STAGNATED, "rounding of kernel values exceeds tol / 20")
             if state.arrived(now.distance, now.violation, solver.tol):
                 return Ending(Status.CONVERGED, "")
             if stop:

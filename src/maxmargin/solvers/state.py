@@ -142,6 +142,10 @@ class State(ABC, Generic[ProblemType, MatrixType]):
     def confirm(self, tol: float) -> None:
         """Recompute from the coefficients alone all that decides whether violation ≤ tol."""
 
+    def is_certain(self, tol: float) -> bool:
+        """Whether rounding leaves no doubt of values that are recomputed, as far as tol asks."""
+        return True
+
     def tighten(self, values: Values, tol: float) -> None:
         """Aim at a smaller violation, if it is the gap that is not yet ≤ tol."""
 

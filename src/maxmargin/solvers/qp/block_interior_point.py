@@ -330,7 +330,8 @@ def coarseness(p: DualProblem, scale: float) -> float:
 
     COARSE times the D of a variable in the middle of the widest box by then, or about that.
     """
-    return COARSE * NEAR * scale / (p.size * float((p.upper - p.lower).max()) ** 2)
+    width = float((p.upper - p.lower).max())  # divided by twice: its square may be 0 or infinite
+    return COARSE * NEAR * scale / p.size / width / width
 
 
 def block_of(state: DualState, W: Numbers) -> tuple[DualBlock, float]:

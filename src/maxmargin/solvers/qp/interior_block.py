@@ -201,7 +201,11 @@ def interior_points(
         first = first or mu
         if min(here.below.min(), here.above.min()) <= 0 or mu <= LEAST * first:  # by rounding
             return
-        system.factorise(now.lower / here.below + now.upper / here.above)
+        with np.errstate(over="ignore"):
+            D = now.lower / here.below + now.upper / here.above
+        if not (D.min() > 0 and D.max() < np.inf):  # beyond float64
+            return
+        system.factorise(D)
         step = here.step((-products[0], -products[1]))
         t = here.length(step)
         left = sum(map(np.sum, here.products(step, t))) / here.count

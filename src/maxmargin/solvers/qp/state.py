@@ -7,17 +7,13 @@ from math import prod
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Numbers, RealType
+from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem, Values
 from maxmargin.solvers.qp.work import COLUMN, ENTRY
 from maxmargin.solvers.state import Found, LimitReached, State, Step
 
-# Gradient entries recomputed in float64 to estimate the error of float32 sums: 256 cost a hundredth
-# of a fit of 50,000 rows and estimate the largest error to a factor of two (docs/speed.md).
-SAMPLE = 256
-SPARING = 16  # of fewer than 16 · SAMPLE variables, one in so many
-# Error allowed, as a share of tol: the certificate may be off by it; 0 makes the proof all float64,
-# and a fit of 500 columns 1.9 times as long (docs/speed.md, ablation).
+# Error that kernel entries may bring into a gradient, as a share of tol: less makes more fits use
+# differences, which take ten times as long as tiles.
 NEGLIGIBLE = 0.05
 NOTHING = 1e-9  # of (Σ|β_i|‖φ(x_i)‖)²: a ‖w‖² that counts as 0
 
@@ -210,79 +206,29 @@ class DualState(State[DualProblem, Gram]):
         self.sharpened = True
 
     def confirm(self, tol: float) -> None:
-        """Recompute from β alone the gradients that the objective and the violation depend on.
+        """Recompute the gradient from β alone, in float64.
 
-        Those are G of the support vectors (the objective), and of the variables that violate KKT
-        or have an extreme G (the violation and the loss). If the violation is then above tol, or
-        the gap that the steps aim at, the precision of the entries is raised.
+        Where the error of entries by a tile may exceed what `is_certain` allows, distances are
+        computed from differences from now on. If the violation is then above tol, or the gap that
+        the steps aim at, the precision of the entries is raised.
         """
-        if not self._is_confirmed(tol) or (self.aim < tol < self.values().relative_gap):
+        if not self.is_certain(tol):
+            self.gram.use_differences()
+        self.refresh()
+        values = self.values()
+        if values.violation > tol or (self.aim < tol < values.relative_gap):
             self._raise_precision()
 
-    def _is_confirmed(self, tol: float) -> bool:
-        """Whether the violation is ≤ tol by the recomputed gradients.
-
-        Kernel entries have the precision of the solve; a sample in float64 estimates the error of
-        their sums. If it exceeds NEGLIGIBLE · tol, or the gap might exceed tol by it, all is
-        recomputed in float64.
-        """
-        size = self.problem.size
-        if self.gram.matrix is not None:
-            self.refresh()
-            return self._violation() <= tol
-        sample = np.arange(0, size, max(size // SAMPLE, SPARING))
-        before = self.gradient[sample]
-        drift = self._correct(sample, np.float64)
-        if not self.updated:
-            enough = drift <= NEGLIGIBLE * tol and self._gap_holds(tol, sample, before)
-        elif enough := drift <= NEGLIGIBLE * min(tol, self.aim) and not self.sharpened:
-            drift = max(drift, self._correct_where_it_counts(drift, self.dtype))
-        if enough and not self.sharpened and self._violation() <= tol - 4 * drift:
-            return True
-        self._correct_where_it_counts(drift, np.float64)
-        return self._violation() <= tol
-
-    def _gap_holds(self, tol: float, sample: Numbers, before: Floats) -> bool:
-        """Whether a relative gap ≤ tol stays so in float64, by the errors of a sample.
-
-        P − D = Σ(β_i − t_i)(G_i + b) is off by Σ(β_i − t_i)ΔG_i: m times the mean over the sample,
-        up to four standard errors.
-        """
-        values, m = self.values(), self.problem.size
-        weights = gap_weights(self.problem, self.beta, self.gradient, values.offsets)
-        terms = weights[sample] * (self.gradient[sample] - before)
-        wider = m * (abs(terms.mean()) + 4 * np.sqrt(terms @ terms) / len(sample))
-        widened = values._replace(primal=values.primal + wider)
-        return values.relative_gap > tol or widened.relative_gap <= tol
-
-    def _violation(self) -> float:
-        return self.problem.violation(self.beta, self.gradient)
-
-    def _correct_where_it_counts(self, drift: float, dtype: RealType) -> float:
-        """The largest error, over support vectors and variables that may be extreme."""
-        done = np.zeros(self.problem.size, bool)
-        counts = self.beta != 0
-        while True:
-            # Extreme by the exact G implies extreme by this G up to a few times its error.
-            counts[self.problem.contenders(self.beta, self.gradient, 4 * drift)] = True
-            worst = self._correct(np.flatnonzero(counts & ~done), dtype)
-            done |= counts
-            if worst <= 2 * drift:
-                return worst
-            drift = worst
-
-    def _correct(self, variables: Numbers, dtype: RealType) -> float:
-        """Recompute the gradient of some variables; returns the largest error."""
-        fresh = gradient_of(self.problem, self.gram, self.beta, variables, dtype)
-        error = float(np.abs(fresh - self.gradient[variables]).max(initial=0))
-        self.gradient[variables] = fresh
-        return error
+    def is_certain(self, tol: float) -> bool:
+        return is_certain(self.gram, self.beta, tol)
 
 
-def gap_weights(problem: DualProblem, beta: Floats, gradient: Floats, offsets: Floats) -> Floats:
-    """β_i − t_i, where t_i is the bound that maximises −(G_i + b) t: the terms of P − D."""
-    below = problem.residual(gradient, offsets) < 0
-    return beta - np.where(below, problem.upper, problem.lower)
+def is_certain(gram: Gram, beta: Floats, tol: float) -> bool:
+    """Whether rounding of distances in float64 changes no gradient by more than NEGLIGIBLE · tol.
+
+    G_i = Σ_j K_ij β_j + p_i is off by the largest error of an entry times Σ|β| at most.
+    """
+    return gram.entry_error * float(np.abs(beta).sum()) <= NEGLIGIBLE * tol
 
 
 def gradient_of(
