@@ -66,8 +66,8 @@ def has_no_solution(problem: Problem, y: Any, weights: Any) -> bool:
 def overflows(X: Any) -> bool:
     """Whether a row's squared norm is beyond the precision that the rows are given in."""
     limit = np.finfo(X.dtype if X.dtype.kind == "f" else float).max / 8
-    squares = abs(X).astype(np.longdouble) ** 2
-    return bool(squares.sum(axis=1).max() > limit)
+    rows = (X.toarray() if sp.issparse(X) else np.asarray(X)).astype(np.longdouble)
+    return bool((rows**2).sum(axis=1).max() > limit)
 
 
 def predicts(machine: Any, X: Any) -> None:

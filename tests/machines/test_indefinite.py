@@ -37,7 +37,7 @@ def test_the_sigmoid_of_the_issue():
 KERNELS = {
     "negative definite": (lambda A, B: -A @ B.T, "‖w‖² = -"),
     "asymmetric": (lambda A, B: A @ B.T + A[:, :1], r"k\(x, z\) and k\(z, x\)"),
-    "a difference": (lambda A, B: A @ B.T - 0.9 * A[:, :1] @ B[:, :1].T - 0.3, "eigenvalue -"),
+    "a difference": (lambda A, B: A @ B.T - 1.5 * A[:, :1] @ B[:, :1].T, "eigenvalue -"),
     "a distance": (lambda A, B: np.abs(A[:, :1] - B[:, :1].T), "eigenvalue -"),
 }
 
@@ -131,3 +131,42 @@ def test_a_gap_of_rounding_errors_is_not_negative():
     values = solution.values._replace(primal=1.0, dual=1.0 + 1e-15)
     proof = Certificate.of(replace(solution, values=values))
     assert (proof.gap, proof.relative_gap) == (0.0, 0.0)
+
+
+def manhattan(A, B):
+    """−‖x − z‖₁: positive semidefinite where Σβ = 0, and indefinite elsewhere."""
+    return -np.abs(A[:, None] - B).sum(axis=2)
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVC(C=100.0), SVR(), NuSVC(nu=0.3)], ids=str)
+@pytest.mark.parametrize("given", [False, True])
+def test_with_an_offset_only_vectors_of_sum_0_count(machine, given):
+    """A conditionally positive definite kernel has an optimum, and its certificate a bound."""
+    rows = manhattan(X, X) if given else X
+    machine = type(machine)(**machine.get_params())
+    machine.set_params(kernel="precomputed" if given else manhattan).fit(rows, y)
+    assert type(machine.certificate_) is Certificate
+    assert machine.certificate_.status.value == "converged"
+
+
+def test_the_optimum_does_not_depend_on_what_an_offset_absorbs():
+    """−‖x − z‖₁ and ‖x‖₁ + ‖z‖₁ − ‖x − z‖₁, which is positive semidefinite, have one optimum."""
+    norms = np.abs(X).sum(axis=1)
+    K = manhattan(X, X)
+    found = [SVC(kernel="precomputed", tol=1e-9).fit(M, y) for M in (K, K + norms + norms[:, None])]
+    assert found[0].certificate_.dual == pytest.approx(found[1].certificate_.primal, rel=1e-8)
+
+
+@pytest.mark.parametrize("machine", [SVC(fit_intercept=False), OneClassSVM(nu=0.3)], ids=str)
+def test_without_an_offset_all_vectors_count(machine):
+    machine = type(machine)(**machine.get_params()).set_params(kernel=manhattan, max_iter=2000)
+    with pytest.warns(UserWarning, match="kernel is indefinite"):
+        machine.fit(X, y)
+    assert isinstance(machine.certificate_, IndefiniteCertificate)
+
+
+def test_a_large_matrix_is_tested_where_the_sum_is_0():
+    rows = np.random.default_rng(1).standard_normal((400, 3))
+    labels = rows[:, 0] > 0
+    machine = SVC(kernel="precomputed").fit(manhattan(rows, rows), labels)
+    assert type(machine.certificate_) is Certificate

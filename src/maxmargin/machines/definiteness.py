@@ -6,6 +6,10 @@ Cauchy's interlacing theorem its smallest eigenvalue is no smaller than that of 
 is given more is looked at: each pair of rows, the curvatures that solvers see among them, and a few
 products with the matrix, by Lanczos' method. Together they cost less than the fit. A kernel whose
 matrices are all positive semidefinite by a theorem is not examined.
+
+Where there is an offset, Σβ = 0, and only v with Σv = 0 count: the problem is convex if the centred
+matrix (I − 11ᵀ/n) K (I − 11ᵀ/n) is positive semidefinite, as that of −‖x − z‖₁ is. Adding
+a(x) + a(z) to k(x, z) then changes b and nothing else.
 """
 
 from __future__ import annotations
@@ -53,18 +57,37 @@ def evidence(
     n, size = X.shape[0], GIVEN if kernel.precomputed else SAMPLE
     rows = np.unique(np.linspace(0, n - 1, min(n, size)).astype(int))
     K = kernel.entries(X, rows, rows)
+    largest = max(largest, float(np.abs(K).max(initial=0)))
     asymmetry, *_ = largest_asymmetry(K)
-    if not kernel.precomputed and asymmetry > 1e-6 * float(np.abs(K).max(initial=0)):
+    if not kernel.precomputed and asymmetry > 1e-6 * largest:
         return f"k(x, z) and k(z, x) differ by up to {asymmetry:.3g}"
+    given = kernel.given(X) if n > size else None
     negative = -100 * digits * n * largest
+    why = negative_direction(K, given, negative, stopped)
+    if why and problems and all(p.n_groups and abs(p.sums.sum()) == 0 for p in problems):
+        whole = None if given is None else centred(given)
+        return negative_direction(centred(K), whole, negative, stopped)
+    return why
+
+
+def negative_direction(
+    K: Reals, given: Reals | None, negative: float, stopped: Callable[[], object]
+) -> str:
+    """What shows an eigenvalue below `negative` of K, or of the matrix it is a part of."""
     smallest = smallest_eigenvalue(K, negative)
-    given = kernel.given(X)
-    if smallest >= negative and given is not None and n > size:
+    if smallest >= negative and given is not None:
         excess, i, j = largest_minor(given)
-        if excess > 1e-6 * largest:
+        if excess > 1e-6 * float(np.abs(given.diagonal()).max()):
             return f"|K[{i}, {j}]| is larger than √(K[{i}, {i}] K[{j}, {j}])"
         smallest = smallest_ritz_value(given, stopped)
     return f"it has an eigenvalue {smallest:.3g} or less" if smallest < negative else ""
+
+
+def centred(K: Reals) -> Reals:
+    """(I − 11ᵀ/n) K (I − 11ᵀ/n): vᵀKv where Σv = 0, and 0 for v = 1."""
+    means = K.mean(axis=0, dtype=np.float64)
+    values: Reals = K - means - means[:, None] + means.mean()
+    return values
 
 
 def smallest_eigenvalue(K: Reals, negative: float) -> float:
