@@ -94,7 +94,8 @@ def test_each_step_of_the_perceptron_corrects_a_mistake(kernel, noise):
         assert frame["f"] == pytest.approx(K @ (y * alpha), abs=1e-9)
         assert frame["norm"] == pytest.approx((y * alpha) @ K @ (y * alpha))
         assert frame["norm"] <= frame["bound"] + 1e-9  # Novikoff's upper half
-        assert frame["ran"][-1]["values"] == {}
+        assert "slack" not in frame  # f(x) = 1 means nothing to it
+        assert set(frame["kind"]) <= {"", "support", "wrong"}
     machine = recipe(settings).make().fit(X, points.classes)
     assert shown[-1]["alpha"] == alpha.tolist()
     assert alpha.sum() == machine.n_mistakes_
@@ -117,6 +118,20 @@ def test_steps_that_take_long_come_in_several_frames(monkeypatch):
         taken.append(lane["steps"])
     assert lane["status"] == "converged"
     assert taken == sorted(taken)
+
+
+def test_values_stand_beside_the_line_that_computed_them():
+    stage = Theatre(Start(0, MOONS, Settings(), ("simplified",), 0.0))
+    text = [line["text"].strip() for line in stage.opening()["listing"]]
+    for _ in range(5):
+        (lane,) = stage.advance(1)["lanes"]
+        beside = {text[each["line"]]: each["values"] for each in lane["ran"]}
+        i, j = lane["rows"]
+        assert beside["fall, rise = room(board, i, j)"].keys() <= {"fall", "rise"}
+        assert beside["α_j, E_i, E_j = α[j], E[i], E[j]"].keys() <= {"α_j", "E_i", "E_j"}
+        assert beside["j = int(i + random.integers(1, n)) % n"] == {"j": j}
+        assert beside["for i in range(n):"] == {"i": i}
+    stage.close()
 
 
 def test_a_session_has_one_theatre_at_a_time():

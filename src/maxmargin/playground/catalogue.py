@@ -53,6 +53,7 @@ class MachineChoice:
     learns: str  # "classes", "curve" (the height from x), or "region"
     parameters: tuple[str, ...]
     switches: tuple[str, ...] = ()
+    margins: bool = True  # whether f(x) = ±1 means something
     no_solver: str = ""  # why no solver of a dual problem makes it
     about: str = ""
 
@@ -92,6 +93,7 @@ MACHINES: dict[str, MachineChoice] = {
         "Kernel perceptron",
         "classes",
         (),
+        margins=False,
         no_solver="The perceptron has no dual problem: it minimises nothing, it only corrects its "
         "mistakes.",
         about="learns from its mistakes",

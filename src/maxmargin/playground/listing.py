@@ -42,7 +42,8 @@ class Listing:
         self._places: dict[CodeType, int] = {}  # of a function: its first line in the listing
         self._lines: list[str] = []
         self._ran: deque[tuple[int, dict[str, float]]] = deque(maxlen=KEPT)
-        self._seen: dict[CodeType, dict[str, float]] = {}
+        self._seen: dict[CodeType, dict[str, float]] = {}  # its numbers at its last line
+        self._last: dict[CodeType, dict[str, float]] = {}  # what that line has changed
         self._awake = True
         for function in (each for each in page if isinstance(each, FunctionType)):
             self._places[function.__code__] = len(self._lines)
@@ -75,22 +76,22 @@ class Listing:
     def _called(self, frame: FrameType, event: str, _: Any) -> Any:
         if event != "call" or frame.f_code not in self._places:
             return None
+        self._seen[frame.f_code] = _numbers(frame)
+        self._last.pop(frame.f_code, None)
         return self._line
 
     def _line(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Give what has changed to the line before; note the line that comes."""
+        """Give what has changed to the last line of this function; note the line that comes."""
         if not self._awake:
             return self._line
-        code = frame.f_code
-        numbers = {name: _number(each) for name, each in frame.f_locals.items()}
-        now = {name: value for name, value in numbers.items() if value is not None}
-        old = self._seen.get(code, {})
-        if self._ran:
-            self._ran[-1][1].update({k: v for k, v in now.items() if old.get(k) != v})
+        code, now = frame.f_code, _numbers(frame)
+        old, last = self._seen.get(code, {}), self._last.get(code, {})
+        last.update({name: value for name, value in now.items() if old.get(name) != value})
         self._seen[code] = now
         if event == "line":
             at = self._places[code] + frame.f_lineno - code.co_firstlineno
-            self._ran.append((at, {}))
+            self._last[code] = {}
+            self._ran.append((at, self._last[code]))
         return self._line
 
 
@@ -123,8 +124,11 @@ def page_of(solver: Solver) -> Sequence[Callable[..., object]]:
     return page
 
 
-def _number(value: object) -> float | None:
-    """A number that a margin can show."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        return None
-    return float(value) if np.isfinite(float(value)) else None
+def _numbers(frame: FrameType) -> dict[str, float]:
+    """The numbers among the variables of a function, which a margin can show."""
+    values = {
+        name: float(value)
+        for name, value in frame.f_locals.items()
+        if not isinstance(value, bool | np.bool_) and isinstance(value, Real)
+    }
+    return {name: value for name, value in values.items() if np.isfinite(value)}

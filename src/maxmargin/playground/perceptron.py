@@ -16,7 +16,7 @@ from maxmargin.machines.online_classifier import as_one
 from maxmargin.playground.listing import Listing
 from maxmargin.playground.machine import EPOCHS, check, kernel, table
 from maxmargin.playground.message import Message
-from maxmargin.playground.picture import GRID, cases, encode, grid_rows
+from maxmargin.playground.picture import GRID, cases, encode, grid_rows, kind_of_field
 from maxmargin.playground.schema import Points, Settings
 from maxmargin.playground.sentences import small
 from maxmargin.solvers.textbook.perceptron import mistakes_of_a_pass
@@ -65,7 +65,12 @@ class PerceptronLane:
     def wait(self) -> Message:
         """The frame after the mistakes that were allowed."""
         shaded = self.grid_K @ (self.y * self.alpha)
-        field: Message = {"kind": "classes", "grid": GRID, "f": encode(shaded), "tube": None}
+        field: Message = {
+            "kind": kind_of_field(self.settings),
+            "grid": GRID,
+            "f": encode(shaded),
+            "tube": None,
+        }
         curves, self._lines = self._lines, []
         frame: Message = {**self._numbers(), "field": field, "offset": None, "upper": None}
         frame |= {"solver": "Perceptron", "ended": self.ended, "curves": curves, "box": None}

@@ -144,9 +144,13 @@ def decision(machine: Estimator, rows: Floats, settings: Settings) -> Floats:
 def field(machine: Estimator, settings: Settings, grid: int) -> Message:
     """What is shaded: f itself, or the winning class and where the binary machines disagree."""
     f = values(machine, settings, grid)
-    kind = learns(settings)
     if f.ndim == 1:
-        return {"kind": kind, "grid": grid, "f": encode(f), "tube": tube(machine)}
+        return {
+            "kind": kind_of_field(settings),
+            "grid": grid,
+            "f": encode(f),
+            "tube": tube(machine),
+        }
     cuts = f.T if hasattr(machine, "multiclass") and f.shape[1] <= MOST_CUTS else f.T[:0]
     fine = min(2 * grid, FINEST)
     rows = grid_rows(settings, fine)
@@ -160,6 +164,12 @@ def field(machine: Estimator, settings: Settings, grid: int) -> Message:
         "winner": encode(winner + 128 * unsure, "u1"),
         "cuts": [encode(cut) for cut in cuts],
     }
+
+
+def kind_of_field(settings: Settings) -> str:
+    """What is drawn of f: "classes" with margins, "sides" without, a "curve" or a "region"."""
+    sides = learns(settings) == "classes" and not MACHINES[settings.machine].margins
+    return "sides" if sides else learns(settings)
 
 
 def tube(machine: Estimator) -> float | None:
@@ -192,6 +202,7 @@ def cases(
     The kind of a point with α > 0 says where it lies: "margin" (y·f(x) = 1, or on the edge of the
     tube or region), "inside" (0 < y·f(x) < 1), "wrong" (y·f(x) ≤ 0, outside the tube, outside the
     region), "outside" (beyond its margin or inside the tube, which no optimum has). Others are "".
+    Without margins it is "support" (y·f(x) > 0) or "wrong".
 
     Examples
     --------
@@ -207,6 +218,9 @@ def cases(
     elif learns(settings) == "region":
         on, kinds = np.abs(f) <= ON_MARGIN * max(np.abs(f).max(), 1e-12), {"wrong": f < 0}
         told |= {"slack": np.maximum(-f, 0.0)}
+    elif kind_of_field(settings) == "sides":
+        on, kinds = np.zeros(len(f), bool), {"wrong": y * f <= 0, "support": y * f > 0}
+        told |= {"margin": y * f}
     else:
         margin = y * f
         on, kinds = np.abs(margin - 1) <= ON_MARGIN, {"wrong": margin <= 0, "inside": margin < 1}

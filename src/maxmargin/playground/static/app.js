@@ -322,11 +322,12 @@ const asked = () => `${location.search.slice(1)}&${location.hash.slice(1)}`;
 /** What hands can do, while there is nothing else to say. */
 function hint(mode, learns) {
   if (mode !== "explore") return "Space: play · full stop: one step · comma: back";
+  const finger = matchMedia("(pointer: coarse)").matches;
   if (learns !== "classes") {
     const what = learns === "curve" ? "a point: its height is what the curve learns" : "a point";
-    return `Click: ${what} · drag: move it · double-click: delete it`;
+    return `${finger ? "Tap" : "Click"}: ${what} · drag: move it · ${finger ? "tap twice" : "double-click"}: delete it`;
   }
-  return matchMedia("(pointer: coarse)").matches
+  return finger
     ? "Tap: a point of the class in hand · drag: move it · tap twice: delete it"
     : "Click: a point of class A · right-click: class B · drag: move it · double-click: delete it";
 }

@@ -10,7 +10,7 @@ export function stepBox() {
   const svg = s("svg", { viewBox: `0 0 ${SIDE + 2 * MARGIN} ${SIDE + 2 * MARGIN}`, class: "box", role: "img" });
   const numbers = h("dl", { class: "numbers filled" });
   const hint = h("p", { class: "about" }, "Take a step that moves a pair: its box appears here.");
-  const element = h("figure", { class: "card", "data-control": "box" },
+  const element = h("figure", { class: "card wide", "data-control": "box" },
     h("figcaption", {}, "The step and its box"), h("div", { class: "step" }, svg, numbers), hint);
   return {
     element,
@@ -51,7 +51,7 @@ function drawn({ names, bounds, along }) {
   return [
     s("rect", { x: MARGIN, y: MARGIN, width: SIDE, height: SIDE, class: "bounds" }),
     text(MARGIN + SIDE / 2, SIDE + 2 * MARGIN - 6, `α${small(names[0])}`, "middle axis"),
-    single ? null : text(10, MARGIN + SIDE / 2, `α${small(names[1])}`, "axis"),
+    single ? null : text(MARGIN, MARGIN - 10, `α${small(names[1])}`, "middle axis"),
     text(MARGIN, MARGIN + SIDE + 14, "0", "middle"),
     text(MARGIN + SIDE, MARGIN + SIDE + 14, bounds[0] == null ? "→ ∞" : "C", "middle"),
     single ? null : text(MARGIN - 6, MARGIN + 4, bounds[1] == null ? "∞" : "C", "end"),

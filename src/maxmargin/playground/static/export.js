@@ -26,7 +26,7 @@ function lines(plane) {
     const tube = field.tube == null ? [] : [-field.tube, field.tube].map((shift) => ({ line: along(shift), dashed: true }));
     return [{ line: along(0), dashed: false }, ...tube];
   }
-  const levels = { classes: [-1, 0, 1], region: [0] }[field.kind];
+  const levels = field.kind === "classes" ? [-1, 0, 1] : [0];
   const parts = field.kind === "regions" ? field.cuts.map((f) => [f, 0]) : levels.map((level) => [field.f, level]);
   return parts.flatMap(([f, level]) => polylines(contour(f, field.grid, level)).map((flat) => ({
     line: Array.from({ length: flat.length / 2 }, (_, k) => [flat[2 * k] * unit - HALF, flat[2 * k + 1] * unit - HALF]),

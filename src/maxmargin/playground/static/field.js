@@ -47,9 +47,10 @@ export class Field {
         : [colors.classes[negative], colors.classes[positive]];
       this.shade(f, grid, full, ends, colors.paper);
     }
-    const levels = region ? [0] : [-1, 0, 1];
+    const margins = field.kind === "classes";
+    const levels = margins ? [-1, 0, 1] : [0];
     for (const level of levels) this.lines[level] = contour(f, grid, level);
-    if (layers.margins && !region) {
+    if (layers.margins && margins) {
       this.stroke(this.lines[-1], grid, colors.ink, 1.1, [6, 4]);
       this.stroke(this.lines[1], grid, colors.ink, 1.1, [6, 4]);
     }

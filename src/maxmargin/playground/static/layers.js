@@ -18,11 +18,12 @@ const SIGNS = {
 // What a mark says of a point with α > 0, by what the machine learns.
 const KINDS = {
   classes: { margin: "on the margin", inside: "inside it", wrong: "wrong side", outside: "outside it" },
+  sides: { support: "right side", wrong: "wrong side" },
   curve: { margin: "on the tube's edge", wrong: "outside it", outside: "inside it" },
   region: { margin: "on the border", wrong: "outlier", outside: "inside" },
 };
 
-export function layersPanel({ store }) {
+export function layersPanel({ store, catalogue }) {
   const switches = Object.entries(LAYERS).map(([name, label]) => {
     const [tag, attributes] = SIGNS[name];
     const sign = s("svg", { viewBox: "-3.4 -3.4 6.8 6.8", class: "sign", "aria-hidden": "true" }, s(tag, attributes));
@@ -34,9 +35,11 @@ export function layersPanel({ store }) {
   return {
     element,
     /** `learns` is what the machine learns; while a solver steps, α > 0 can be outside the margin. */
-    update({ layers, mode }, learns) {
+    update({ layers, mode, settings, points }, learns) {
+      const several = mode === "explore" && new Set(points.map((point) => point[2])).size > 2;
+      const plain = learns === "classes" && (several || !catalogue.machines[settings.machine].margins);
       for (const [name, each] of switches) each.set(layers[name]);
-      legend.replaceChildren(...Object.entries(KINDS[learns])
+      legend.replaceChildren(...Object.entries(KINDS[plain ? "sides" : learns])
         .filter(([kind]) => kind !== "outside" || mode !== "explore")
         .map(([kind, words]) => h("li", {},
           s("svg", { viewBox: "-3 -3 6 6", "aria-hidden": "true" }, s("path", { d: MARKS[kind], class: "mark" })), words)));

@@ -119,7 +119,9 @@ export function theatre({ store, catalogue, ask, draw }) {
     line: () => listing.next(),
     update(state) {
       solver.set(state.solver);
-      solver.element.classList.toggle("absent", Boolean(catalogue.machines[state.settings.machine].no_solver));
+      const dual = !catalogue.machines[state.settings.machine].no_solver;
+      solver.element.classList.toggle("absent", !dual);
+      box.element.classList.toggle("absent", !dual);
       rival.set(state.rival);
       goal.set(state.goal);
       speed.set(state.speed);

@@ -44,8 +44,8 @@ function kkt(at, i, learns, upper) {
   }
   if (!at.margin) return alpha ? "A support vector of at least one of the binary machines." : "No support vector of any of the binary machines.";
   const m = at.margin[i];
+  if (at.kkt === false) return `${alpha ? "Mistakes made here: " + alpha : "No mistake was made here"}. It is on the ${m > 0 ? "right" : "wrong"} side.`;
   const where = Math.abs(m - 1) <= NEAR ? "on the margin" : m > 1 ? "outside the margin" : m > 0 ? "inside the margin" : "on the wrong side";
-  if (at.kkt === false) return alpha ? `A mistake was made here: ${where}.` : `No mistake was made here: ${where}.`;
   const by = violation(at, i), sign = alpha === 0 ? "≥" : full ? "≤" : "=";
   return by > NEAR
     ? `${which}, but ${where}: KKT asks y·f(x) ${sign} 1, violated by ${show(by)}.`
