@@ -197,7 +197,7 @@ class KernelClassifier(ClassifierMixin, DualMachine):
     def score(
         self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """The share of rows of X whose label is predicted; of a collection of Dask, lazily."""
+        """The share of rows of X whose label is predicted."""
         if (data := as_partitions(X, y, sample_weight)) is not None:
             share: float = accuracy(data, without_names(self).predict)
             return share

@@ -109,7 +109,7 @@ class DualRegressor(RegressorMixin, DualMachine):
     def score(
         self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> float:
-        """R² on the rows of X; of a collection of Dask, lazily."""
+        """R² on the rows of X."""
         if (data := as_partitions(X, y, sample_weight)) is not None:
             share: float = r2(data, without_names(self).predict)
             return share

@@ -227,11 +227,12 @@ class DaskPartitions(Partitions):
     def combined(
         self, function: Callable[[Block], Result], finish: Callable[[list[Result]], Result]
     ) -> Result:
-        import dask.array as da
-        from dask import delayed
+        from dask import compute, delayed
 
         parts = [delayed(partial(_combined, function))(*part) for part in self._parts]
-        return da.from_delayed(delayed(finish)(parts), (), float)
+        if self._client is not None:
+            return finish(self._client.compute(parts, sync=True))
+        return finish(list(compute(*parts)))
 
 
 class Sent:
