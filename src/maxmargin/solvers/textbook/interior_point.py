@@ -1,31 +1,44 @@
-"""Interior point: the whole quadratic program, handed to a general solver.
+"""Interior point: the whole quadratic program by Newton's method, inside the box all the way.
 
     minimise   ½ βᵀKβ + pᵀβ   subject to   Aβ = d,   l ≤ β ≤ u
 
-with one row of A per group, as it stands: K dense, all of it in memory, some twenty Newton steps
-of m³/3 operations each: the reference that other solvers are compared with.
+with one row of A for each group. A barrier takes the place of the bounds,
 
-The solver is PIQP. Of the eight on the registry that take such a problem it is the fastest on
-every one tried (`experiments/qp_solvers.py`: at 1,000 rows .6 to .8 s, the next best 1.1 to
-2.9 s), has a dense backend, takes bounds as bounds and a singular K as it is, and reaches 1e-11.
-HiGHS, Clarabel and CVXOPT stop at violations of 1e-4 on some; DAQP, quadprog and ProxQP slow down
-with the number of bounds reached, by up to fifty times; quadprog refuses a singular K; OSQP depends
-on its polishing.
+    minimise   ½ βᵀKβ + pᵀβ − μ Σ log(β_i − l_i) − μ Σ log(u_i − β_i)   subject to   Aβ = d,
 
-Reference: R. Schwan, Y. Jiang, D. Kuhn, C. N. Jones, PIQP: a proximal interior-point quadratic
-programming solver, IEEE CDC (2023), 1088–1093.
+and as μ → 0 its minimum goes to that of the program, through the middle of the box: the central
+path. With v_i = μ/(β_i − l_i) and w_i = μ/(u_i − β_i), the minimum for one μ is where
 
-An interior point only comes near its bounds. So a variable is set to the bound whose multiplier
-exceeds its distance, and the free ones correct the sums. Multipliers and distances have different
-units: a few ratios are tried, and the β of least violation is kept.
+    Kβ + p + Aᵀb − v + w = 0,    Aβ = d,    v_i (β_i − l_i) = μ,    w_i (u_i − β_i) = μ:
+
+the KKT conditions, but for the μ in place of 0. v and w are the multipliers of the bounds, b is the
+offset. Repeat:
+
+    barrier        μ = a tenth of the mean of all v_i (β_i − l_i) and w_i (u_i − β_i)
+    Newton step    solve the linearised conditions for Δβ, Δb, Δv and Δw. Without the last two,
+                       (K + D) Δβ + Aᵀ Δb = r,   A Δβ = d − Aβ,   D = v/(β − l) + w/(u − β)
+    step length    99 % of the largest t with which β stays inside the box and v, w positive
+
+K is dense and in memory, and a step costs m³/3 operations, but some twenty steps are enough,
+whatever K and C are: the reference that other solvers are compared with.
+
+An interior point only comes near its bounds. So once the products are small, a variable is put on
+the bound whose multiplier exceeds its distance (in units in which their largest are 1), and
+the free variables correct the sums.
+
+Reference: S. Wright, Primal-dual interior-point methods, SIAM (1997), chapters 1 and 5; M. Ferris,
+T. Munson, Interior-point methods for massive support vector machines, SIAM J. Optim. 13 (2002),
+783–804.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
@@ -34,14 +47,37 @@ from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
 
-ACCURACY = 1e-11  # of residuals and gap: about twenty steps reach it (experiments/qp_solvers.py)
-MOST_STEPS = 50  # ends a solve that rounding keeps above ACCURACY
-RATES = np.array([1e-4, 1e-2, 1.0])  # of multipliers to distances; the best result is kept
+SMALLER = 0.1  # μ beside the mean product: less makes steps shorter, more makes more of them
+SHORT = 0.99  # of the way to the first bound: nearer to it the next steps become short
+INSIDE = 0.01  # of the box: how far from its sides a start is at least
+MOST_STEPS = 100  # a solve takes 15 to 40; ends one that rounding keeps from the optimum
+THIN = 1e-12  # of the widest box: the half width of a box that has none, so that it has an inside
+ROUNDING = 1e-15  # of the largest K_ii, per variable: what rounding may take from K's eigenvalues
+
+
+class Program(NamedTuple):
+    """½ βᵀKβ + pᵀβ subject to Aβ = d and l ≤ β ≤ u."""
+
+    K: Floats
+    p: Floats
+    A: Floats
+    d: Floats
+    l: Floats
+    u: Floats
+
+
+class Point(NamedTuple):
+    """β inside the box, the offset b, and the multipliers v, w > 0 of the bounds l and u."""
+
+    β: Floats
+    b: Floats
+    v: Floats
+    w: Floats
 
 
 @dataclass(frozen=True)
 class InteriorPoint(Solver):
-    """A primal-dual interior-point method on the dense matrix (PIQP; extra `qp`).
+    """A primal-dual interior-point method on the dense matrix, one frame for each Newton step.
 
     Parameters
     ----------
@@ -59,12 +95,13 @@ class InteriorPoint(Solver):
 
     largest: int = 5000
 
+    patience: ClassVar[float] = np.inf  # on its way through the box the dual need not rise
+
     def __post_init__(self) -> None:
         require_positive(self, "largest")
 
     def check(self, problem: DualProblem, gram: Gram) -> None:
         super().check(problem, gram)
-        piqp()
         if problem.size > self.largest:
             raise ValueError(
                 f"InteriorPoint(largest={self.largest}) cannot take {problem.size} variables: the "
@@ -72,50 +109,111 @@ class InteriorPoint(Solver):
             )
 
     def iterate(self, state: DualState) -> Moves:
-        p, everything = state.problem, np.arange(state.problem.size)
-        rows, state.dtype = p.row_of(everything), np.float64
-        A = np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
-        qp = piqp().DenseSolver()
-        qp.settings.max_iter = int(min(MOST_STEPS, state.most_steps))
-        for name in ("eps_abs", "eps_rel", "eps_duality_gap_abs", "eps_duality_gap_rel"):
-            setattr(qp.settings, name, ACCURACY)
-        # In x = β / unit and with G / scale, so that neither is smaller than the accuracy.
-        unit = min(1.0, np.abs([p.lower, p.upper]).max())
-        scale = min(1.0, max(np.abs(p.linear).max(), unit * state.diagonal.max()))
-        K = np.asfortranarray(unit / scale * state.gram.square(rows))
-        linear, bounds = p.linear / scale, {"x_l": p.lower / unit, "x_u": p.upper / unit}
-        if p.n_groups:
-            qp.setup(K, linear, np.asfortranarray(A), p.sums / unit, **bounds)
-        else:
-            qp.setup(K, linear, **bounds)
-        status = qp.solve()
-        choices = [
-            settled(p, unit * qp.result.x, rate * qp.result.z_bl, rate * qp.result.z_bu)
-            for rate in np.abs(qp.result.x).max() * RATES
-        ]
-        best = min(choices, key=lambda beta: p.violation(beta, K @ (beta / unit) + linear))
-        state.move_to(everything, best, "interior point", steps=qp.result.info.iter)
-        yield
-        return Ending(Status.STAGNATED, f"the accuracy of PIQP, which ended with {status.name}")
+        qp = program(state)
+        point = start(state.problem, qp)
+        for _ in range(MOST_STEPS):
+            μ = barrier(qp, point)
+            step = newton_step(qp, point, μ)
+            if step is None:
+                return Ending(Status.STAGNATED, "K + D is not positive definite")
+            t = step_length(qp, point, step)
+            point = Point(*(now + t * change for now, change in zip(point, step, strict=True)))
+            state.steps += 1
+            show(state, qp, point.β, f"Newton step: barrier μ = {μ:.1e}, step length {t:.2f}")
+            yield
+            if near(state, qp, point):
+                show(state, qp, settled(qp, point), "variables beside a bound are put on it")
+                yield
+        return Ending(Status.STAGNATED, f"{MOST_STEPS} Newton steps made")
 
 
-def settled(problem: DualProblem, beta: Floats, pull_down: Floats, pull_up: Floats) -> Floats:
-    """A feasible point whose variables are at a bound if nearer to it than its multiplier."""
-    beta = np.clip(beta, problem.lower, problem.upper)
-    at_lower = beta - problem.lower < pull_down
-    at_upper = problem.upper - beta < pull_up
-    beta = np.where(at_lower, problem.lower, np.where(at_upper, problem.upper, beta))
-    for g, total in enumerate(problem.sums):
-        free = (problem.group == g) & ~at_lower & ~at_upper
-        if free.any():
-            beta[free] += (total - beta[problem.group == g].sum()) / np.count_nonzero(free)
-    return problem.feasible(beta)
+def barrier(qp: Program, point: Point) -> float:
+    """μ: a tenth of the mean product of a multiplier and the distance from its bound."""
+    (L, U), below, above = distances(qp, point.β), qp.l > -np.inf, qp.u < np.inf
+    products = np.concatenate([point.v[below] * L[below], point.w[above] * U[above]])
+    return SMALLER * float(products.mean())
 
 
-def piqp() -> Any:
-    """The module, or how to get it."""
+def newton_step(qp: Program, point: Point, μ: float) -> Point | None:
+    """Δβ, Δb, Δv and Δw to where the linearised conditions hold; None if K is indefinite."""
+    K, p, A, d, *_ = qp
+    β, b, v, w = point
+    L, U = distances(qp, β)
+    r = -(K @ β + p + b @ A) + μ / L - μ / U
+    solve = solver_of(K, v / L + w / U)
+    if solve is None:
+        return None
+    by_r, by_A = solve(r), solve(A.T)
+    Δb = np.asarray(np.linalg.solve(A @ by_A, A @ by_r - (d - A @ β)), float)
+    Δβ = by_r - by_A @ Δb
+    Δv = (μ - v * Δβ) / L - v
+    Δw = (μ + w * Δβ) / U - w
+    return Point(Δβ, Δb, Δv, Δw)
+
+
+def step_length(qp: Program, point: Point, step: Point) -> float:
+    """The largest t ≤ 1 that keeps β inside the box and v, w positive, up to 1 %."""
+    room = np.concatenate([*distances(qp, point.β), point.v, point.w])
+    change = np.concatenate([step.β, -step.β, step.v, step.w])
+    falls = change < 0
+    return min(1.0, SHORT * float(np.min(room[falls] / -change[falls], initial=np.inf)))
+
+
+def program(state: DualState) -> Program:
+    """The matrices of a state's problem, K dense."""
+    p = state.problem
+    K, state.dtype = state.gram.square(p.row_of(np.arange(p.size))), np.float64
+    A = np.equal.outer(np.arange(p.n_groups), p.group).astype(float)
+    width = p.upper - p.lower
+    thin = np.where(width > 0, 0.0, THIN * width[width < np.inf].max(initial=0))
+    return Program(K, p.linear, A, p.sums, p.lower - thin, p.upper + thin)
+
+
+def start(problem: DualProblem, qp: Program) -> Point:
+    """The middle of the box, moved so that the sums are right, with v = w = the largest |G|."""
+    K, p, _, _, l, u = qp
+    scale = (np.abs(p).max() or 1.0) / (K.diagonal().mean() or 1.0)
+    low = np.where(l > -np.inf, l, np.where(u < np.inf, u, scale) - 2 * scale)
+    high = np.where(u < np.inf, u, low + 2 * scale)
+    margin = INSIDE * (high - low)
+    β = np.clip(problem.feasible((low + high) / 2), low + margin, high - margin)
+    force = np.abs(K @ β + p).max() or 1.0
+    v, w = np.where(l > -np.inf, force, 0.0), np.where(u < np.inf, force, 0.0)
+    return Point(β, np.zeros(len(qp.A)), v, w)
+
+
+def solver_of(K: Floats, D: Floats) -> Callable[[Floats], Floats] | None:
+    """x ↦ (K + D)⁻¹x by Cholesky's factor; None if there is none, because K is indefinite."""
+    M = K.copy()
+    M.flat[:: len(K) + 1] += D + ROUNDING * len(K) * K.diagonal().max()
     try:
-        import piqp
-    except ImportError as error:
-        raise ImportError("InteriorPoint needs piqp: pip install 'maxmargin[qp]'") from error
-    return piqp
+        factor = cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return None
+    return lambda x: cho_solve(factor, x, check_finite=False)
+
+
+def distances(qp: Program, β: Floats) -> tuple[Floats, Floats]:
+    """β − l and u − β; where rounding makes one 0, an ulp of the largest β."""
+    ulp = np.finfo(float).eps * np.abs(β).max()
+    return np.maximum(β - qp.l, ulp), np.maximum(qp.u - β, ulp)
+
+
+def show(state: DualState, qp: Program, β: Floats, why: str) -> None:
+    """Move the state to β, with its sums put right, and report the step."""
+    β = state.problem.feasible(β)
+    state.settle(β, qp.K @ β + qp.p, why)
+
+
+def near(state: DualState, qp: Program, point: Point) -> bool:
+    """Whether the gap of β, Σ v (β − l) + w (u − β), is within tol of the objective."""
+    gap = 2 * len(qp.p) * barrier(qp, point) / SMALLER
+    return gap <= state.aim * abs(state.problem.objective(state.beta, state.gradient))
+
+
+def settled(qp: Program, point: Point) -> Floats:
+    """β with the variables on their bound whose multiplier exceeds their distance from it."""
+    β, _, v, w = point
+    unit = max(v.max(), w.max()) / np.abs(β).max()
+    at_lower, at_upper = (β - qp.l) * unit < v, (qp.u - β) * unit < w
+    return np.where(at_lower, qp.l, np.where(at_upper, qp.u, β))
