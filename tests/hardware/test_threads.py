@@ -2,15 +2,22 @@
 
 import os
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
 from sklearn.datasets import make_classification
+from threadpoolctl import threadpool_info
 
 from maxmargin import SVC
-from maxmargin.hardware.threads import available_cores, run_all, run_split, thread_count
+from maxmargin.hardware.threads import (
+    available_cores,
+    one_blas_thread,
+    run_all,
+    run_split,
+    thread_count,
+)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -90,3 +97,30 @@ def test_the_number_of_threads_in_the_environment_is_ours(told, share, monkeypat
     monkeypatch.setenv("OMP_NUM_THREADS", told)
     assert thread_count(None) == (share or cores)
     assert thread_count(3) == 3
+
+
+def blas_threads():
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_blas_is_held_to_one_thread_from_any_thread():
+    """Whichever thread was first to set it, and whichever is the last to leave."""
+    before = blas_threads()
+    with one_blas_thread():
+        assert blas_threads() == {1}
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with one_blas_thread():
+            entered.set()
+            leave.wait()
+            return blas_threads()
+
+    with ThreadPoolExecutor(1) as threads:
+        held = threads.submit(hold)
+        entered.wait()
+        with one_blas_thread():
+            leave.set()
+            assert held.result() == {1}
+            assert blas_threads() == {1}
+    assert blas_threads() == before

@@ -1,6 +1,6 @@
 """SVC solves the same problem as scikit-learn's, to more digits, and proves it."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -141,3 +141,28 @@ def test_many_classes_are_decided_in_memory_that_is_used_again():
     assert kept_memory() > 0
     assert values.flags.owndata
     assert_allclose(values, alone, atol=1e-10)
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr"])
+def test_ambiguous_rows_are_those_whose_machines_disagree(multiclass):
+    """Votes counted here from the decision values of every binary machine."""
+    centres = 2.4 * np.array([(np.cos(a), np.sin(a)) for a in np.arange(5) * 0.4 * np.pi])
+    X, y = datasets.make_blobs(150, centers=centres, cluster_std=0.75, random_state=0)
+    machine = SVC(kernel="linear", multiclass=multiclass, decision_function_shape="ovo").fit(X, y)
+    rows = np.random.default_rng(0).uniform(-6, 6, (2000, 2))
+    decisions = machine.decision_function(rows)
+    if multiclass == "ovr":
+        expected = (decisions > 0).sum(axis=1) != 1
+    else:
+        votes = np.zeros((len(rows), 5))
+        for k, (a, b) in enumerate(combinations(range(5), 2)):
+            winner = np.where(decisions[:, k] > 0, a, b)
+            votes[np.arange(len(rows)), winner] += 1
+        expected = np.sort(votes, axis=1)[:, -1] == np.sort(votes, axis=1)[:, -2]
+    assert 0 < expected.mean() < 1
+    np.testing.assert_array_equal(machine.ambiguous(rows), expected)
+
+
+def test_of_two_classes_no_row_is_ambiguous():
+    X, y = datasets.make_moons(40, noise=0.2, random_state=0)
+    assert not SVC().fit(X, y).ambiguous(X).any()

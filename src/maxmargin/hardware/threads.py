@@ -80,6 +80,7 @@ def one_blas_thread() -> Iterator[None]:
     each other, and everything takes two to three times as long.
     """
     with _lock:
+        _take_control()
         _limits.append(None if _limits else _libraries().limit(limits=1, user_api="blas"))
     try:
         yield
@@ -88,7 +89,19 @@ def one_blas_thread() -> Iterator[None]:
             limit = _limits[0]
             _limits.pop()
             if not _limits:
+                _take_control()
                 limit.restore_original_limits()
+
+
+def _take_control() -> None:
+    """Let this thread set the threads of OpenBLAS.
+
+    Since threadpoolctl 3.7 only the first thread to set them can, and others silently cannot. Here
+    `_lock` and `_limits` keep the threads of this process apart.
+    """
+    for library in _libraries().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
 
 
 @lru_cache(maxsize=1)

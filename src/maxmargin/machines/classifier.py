@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import StrOptions, exists_if, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
+from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.libsvm_votes import LibsvmVotes
@@ -193,6 +193,17 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         if len(self.classes_) == 2 and not hasattr(self, "label_order_"):
             return self.classes_.take(self._form_.positive(self, X))
         return class_of(self.classes_, self._decisions(X, of=self._scheme().confidence))
+
+    @by_block
+    def ambiguous(self, X: Data) -> Mask:
+        """Whether the binary machines disagree about each row of X.
+
+        One-versus-one: several classes share the most votes. One-versus-rest: no machine claims
+        the row, or more than one does. `predict` decides there by the decision values of machines
+        that never met. With two classes there is one machine, and no row is ambiguous.
+        """
+        check_is_fitted(self)
+        return self._scheme().ambiguous(self._decisions(X))
 
     def score(
         self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Labels, Numbers
+from maxmargin.hardware.arrays import Floats, Labels, Mask, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import large_array
 
@@ -177,11 +177,24 @@ class OneVersusOne(Scheme):
 
     def confidence(self, decisions: Floats) -> Floats:
         """A score per class whose argmax is the vote: votes, plus less than ½ for their values."""
+        votes, values = self.votes(decisions)
+        shares: Floats = values / (3 * (np.abs(values) + 1))
+        return (votes + shares).T
+
+    def votes(self, decisions: Floats) -> tuple[Floats, Floats]:
+        """Votes for each class from each row, (classes, rows), and the sums of their values."""
         votes = np.zeros((len(self.classes), len(decisions)))
         values: Floats = np.zeros_like(votes)
         count_votes(np.ascontiguousarray(decisions.T), votes, values)
-        shares: Floats = values / (3 * (np.abs(values) + 1))
-        return (votes + shares).T
+        return votes, values
+
+    def ambiguous(self, decisions: Floats) -> Mask:
+        """Whether several classes share the most votes of a row; of two classes, never."""
+        if len(self.classes) == 2:
+            return np.zeros(len(decisions), bool)
+        votes, _ = self.votes(decisions)
+        shared: Mask = np.sum(votes == votes.max(axis=0), axis=0) > 1
+        return shared
 
 
 @dataclass(frozen=True)
@@ -201,6 +214,11 @@ class OneVersusRest(Scheme):
             Split(f"{name} v rest", slice(None), np.where(labels == a, 1.0, -1.0))
             for a, name in enumerate(self.classes)
         ]
+
+    def ambiguous(self, decisions: Floats) -> Mask:
+        """Whether no machine claims a row, or more than one does."""
+        unclear: Mask = np.sum(decisions > 0, axis=1) != 1
+        return unclear
 
 
 @compiled()

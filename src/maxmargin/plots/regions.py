@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import binary_dilation
 from sklearn.pipeline import Pipeline
 
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.machines.multiclass import OneVersusOne
+from maxmargin.hardware.arrays import Floats, Mask
+from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, plane
 from maxmargin.plots.palette import (
@@ -288,12 +288,5 @@ def ambiguous(decisions: Floats, classes: NDArray[Any], scheme: Scheme) -> Mask:
     """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
     if scheme == "joint" or len(classes) == 2:
         return np.zeros(len(decisions), bool)
-    if scheme == "one-versus-rest":
-        unclaimed: Mask = np.sum(decisions > 0, axis=1) != 1
-        return unclaimed
-    votes = np.zeros((len(decisions), len(classes)), int)
-    for (a, b), decision in zip(OneVersusOne(classes).pairs, decisions.T, strict=True):
-        votes[:, a] += decision > 0
-        votes[:, b] += decision <= 0
-    most: Numbers = np.sum(votes == votes.max(axis=1, keepdims=True), axis=1)
-    return most > 1
+    by = OneVersusOne(classes) if scheme == "one-versus-one" else OneVersusRest(classes)
+    return by.ambiguous(decisions)

@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem
 from maxmargin.solvers.line_search import SHORT, way
 from maxmargin.solvers.qp.newton_system import NewtonSystem, product
@@ -101,8 +102,9 @@ class DualBlock:
         return values[self.rows] + self.problem.linear
 
     def objective(self, beta: Floats) -> float:
-        """½ βᵀEKEᵀβ + pᵀβ."""
-        return self.problem.objective(beta, self.gradient(beta))
+        """½ βᵀEKEᵀβ + pᵀβ, with the same bits whatever other threads do with BLAS."""
+        with one_blas_thread():
+            return self.problem.objective(beta, self.gradient(beta))
 
     def distance(self, beta: Floats, gradient: Floats, scale: float) -> float:
         """The larger of the violation of β and its gap over `scale`."""
