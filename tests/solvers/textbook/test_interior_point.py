@@ -9,7 +9,7 @@ from maxmargin.problem import Status
 from maxmargin.solvers import DualState, InteriorPoint
 from maxmargin.solvers.textbook.interior_point import (
     SMALLER,
-    Point,
+    Iterate,
     barrier,
     newton_step,
     program,
@@ -32,7 +32,7 @@ def points(name, count):
         step = newton_step(qp, point, μ)
         t = step_length(qp, point, step)
         yield qp, point, μ, step, t
-        point = Point(*(now + t * change for now, change in zip(point, step, strict=True)))
+        point = Iterate(*(now + t * change for now, change in zip(point, step, strict=True)))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -66,7 +66,7 @@ class Program(NamedTuple):
     u: Floats
 
 
-class Point(NamedTuple):
+class Iterate(NamedTuple):
     """β inside the box, the offset b, and the multipliers v, w > 0 of the bounds l and u."""
 
     β: Floats
@@ -117,7 +117,7 @@ class InteriorPoint(Solver):
             if step is None:
                 return Ending(Status.STAGNATED, "K + D is not positive definite")
             t = step_length(qp, point, step)
-            point = Point(*(now + t * change for now, change in zip(point, step, strict=True)))
+            point = Iterate(*(now + t * change for now, change in zip(point, step, strict=True)))
             state.steps += 1
             show(state, qp, point.β, f"Newton step: barrier μ = {μ:.1e}, step length {t:.2f}")
             yield
@@ -127,14 +127,14 @@ class InteriorPoint(Solver):
         return Ending(Status.STAGNATED, f"{MOST_STEPS} Newton steps made")
 
 
-def barrier(qp: Program, point: Point) -> float:
+def barrier(qp: Program, point: Iterate) -> float:
     """μ: a tenth of the mean product of a multiplier and the distance from its bound."""
     (L, U), below, above = distances(qp, point.β), qp.l > -np.inf, qp.u < np.inf
     products = np.concatenate([point.v[below] * L[below], point.w[above] * U[above]])
     return SMALLER * float(products.mean())
 
 
-def newton_step(qp: Program, point: Point, μ: float) -> Point | None:
+def newton_step(qp: Program, point: Iterate, μ: float) -> Iterate | None:
     """Δβ, Δb, Δv and Δw to where the linearised conditions hold; None if K is indefinite."""
     K, p, A, d, *_ = qp
     β, b, v, w = point
@@ -148,10 +148,10 @@ def newton_step(qp: Program, point: Point, μ: float) -> Point | None:
     Δβ = by_r - by_A @ Δb
     Δv = (μ - v * Δβ) / L - v
     Δw = (μ + w * Δβ) / U - w
-    return Point(Δβ, Δb, Δv, Δw)
+    return Iterate(Δβ, Δb, Δv, Δw)
 
 
-def step_length(qp: Program, point: Point, step: Point) -> float:
+def step_length(qp: Program, point: Iterate, step: Iterate) -> float:
     """The largest t ≤ 1 that keeps β inside the box and v, w positive, up to 1 %."""
     room = np.concatenate([*distances(qp, point.β), point.v, point.w])
     change = np.concatenate([step.β, -step.β, step.v, step.w])
@@ -169,7 +169,7 @@ def program(state: DualState) -> Program:
     return Program(K, p.linear, A, p.sums, p.lower - thin, p.upper + thin)
 
 
-def start(problem: DualProblem, qp: Program) -> Point:
+def start(problem: DualProblem, qp: Program) -> Iterate:
     """The middle of the box, moved so that the sums are right, with v = w = the largest |G|."""
     K, p, _, _, l, u = qp
     scale = (np.abs(p).max() or 1.0) / (K.diagonal().mean() or 1.0)
@@ -179,7 +179,7 @@ def start(problem: DualProblem, qp: Program) -> Point:
     β = np.clip(problem.feasible((low + high) / 2), low + margin, high - margin)
     force = np.abs(K @ β + p).max() or 1.0
     v, w = np.where(l > -np.inf, force, 0.0), np.where(u < np.inf, force, 0.0)
-    return Point(β, np.zeros(len(qp.A)), v, w)
+    return Iterate(β, np.zeros(len(qp.A)), v, w)
 
 
 def solver_of(K: Floats, D: Floats) -> Callable[[Floats], Floats] | None:
@@ -205,13 +205,13 @@ def show(state: DualState, qp: Program, β: Floats, why: str) -> None:
     state.settle(β, qp.K @ β + qp.p, why)
 
 
-def near(state: DualState, qp: Program, point: Point) -> bool:
+def near(state: DualState, qp: Program, point: Iterate) -> bool:
     """Whether the gap of β, Σ v (β − l) + w (u − β), is within tol of the objective."""
     gap = 2 * len(qp.p) * barrier(qp, point) / SMALLER
     return gap <= state.aim * abs(state.problem.objective(state.beta, state.gradient))
 
 
-def settled(qp: Program, point: Point) -> Floats:
+def settled(qp: Program, point: Iterate) -> Floats:
     """β with the variables on their bound whose multiplier exceeds their distance from it."""
     β, _, v, w = point
     unit = max(v.max(), w.max()) / np.abs(β).max()
