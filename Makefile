@@ -41,7 +41,7 @@ COMPILED := tests/solvers tests/gram tests/test_losses.py
 coverage: $(VENV)/ready-test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov=maxmargin $(COMPILED)
 
-# 10,000 random problems, judged (docs/guarantees.md).
+# 10,000 random problems, judged (docs/reference/guarantees.md).
 fuzz: $(VENV)/ready-test
 	$(BIN)/python -m fuzz 10000
 

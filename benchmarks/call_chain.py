@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python benchmarks/call_chain.py        # of another checkout: its src
 
-docs/architecture.md has what it prints for the house before and after it was rebuilt.
+docs/how-it-works/architecture.md has what it prints for the house before and after it was rebuilt.
 """
 
 from __future__ import annotations

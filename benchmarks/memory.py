@@ -1,4 +1,4 @@
-"""Memory of a fit against its budget, for docs/guarantees.md: `python -m benchmarks.memory`.
+"""Memory of a fit against its budget, for guarantees.md: `python -m benchmarks.memory`.
 
 Each fit runs in a process of its own: what the process takes with the data loaded and everything
 compiled is subtracted from the most it takes in the fit, and from what is left after `del`. The

@@ -4,7 +4,7 @@
     python -m benchmarks.scale --only cover covtype  # some of them
     python -m benchmarks.scale --list                # their numbers
     python -m benchmarks.scale --line 1 2            # these alone
-    python -m benchmarks.scale --report              # SCALE.md and docs/sizing.md from scale.csv
+    python -m benchmarks.scale --report              # SCALE.md and docs/do/sizing.md from scale.csv
 
 Each line is a process of its own: the peak of its resident memory, and of its workers', is its own.
 The data are written to a folder of files first (--folder, /tmp by default), which is not timed. A
@@ -80,7 +80,7 @@ def plan() -> list[Line]:
         for case in ("cover", "covtype")
         for way in ("in memory", "out of core", "dask", "sgd")
     ]
-    # For the cost model of docs/sizing.md: three sizes of each, on 1 and 2 workers.
+    # For the cost model of docs/do/sizing.md: three sizes of each, on 1 and 2 workers.
     sizes = {"cover": (50_000, 150_000), "covtype": (23_000, 46_000)}
     lines += [Line(case, "dask", rows, n) for case in sizes for rows in sizes[case] for n in (1, 2)]
     lines += [Line(case, "dask", 0, 1) for case in sizes]
@@ -284,7 +284,7 @@ def run_generated(line: Line, folder: Path, client) -> dict:
 
 
 def picture(folder: Path) -> None:
-    """The rounds of cover, out of core, for docs/cluster.md."""
+    """The rounds of cover, out of core, for docs/do/cluster.md."""
     from matplotlib import rc_context
 
     from maxmargin import SVC

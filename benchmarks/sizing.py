@@ -1,4 +1,4 @@
-"""The cost model of docs/sizing.md: `python -m benchmarks.sizing` fits it on scale.csv.
+"""The cost model of docs/do/sizing.md: `python -m benchmarks.sizing` fits it on scale.csv.
 
 It writes the fitted constants, the errors of prediction and what is predicted into that page. With
 n rows of d columns, S support vectors, r rounds, w workers, and M = max(2048, S):
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "sizing.md"
+PAGE = HERE.parent / "docs" / "do" / "sizing.md"
 ALL = {"cover": 286_048, "covtype": 92_962, "generated": 5_000_000}  # rows
 COLUMNS = {"cover": 10, "covtype": 54}
 HELD_OUT = {("cover", 150_000), ("covtype", 46_000), ("generated", 1_000_000)}
@@ -231,7 +231,7 @@ def page(text: str, records: list[dict[str, str]]) -> str:
     for name, part in parts.items():
         between = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
         text, found = between.subn(lambda marks, part=part: f"{marks[1]}{part}{marks[2]}", text)
-        assert found == 1, f"docs/sizing.md has no place for {name}"
+        assert found == 1, f"docs/do/sizing.md has no place for {name}"
     return text
 
 

@@ -3,7 +3,7 @@
     python experiments/race.py
 
 writes experiments/output/race.{png,svg,csv}, race-dark.png and the table in
-docs/choosing-a-solver.md.
+docs/do/choosing-a-solver.md.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ from maxmargin.watch import finish, race
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "experiments" / "output"
-PAGE = ROOT / "docs" / "choosing-a-solver.md"
+PAGE = ROOT / "docs" / "do" / "choosing-a-solver.md"
 ROWS, TOL, SECONDS = 2000, 1e-6, 10.0
 HEAD = "| solver | status | gap | evaluations / n² | steps | seconds |\n|---|---|---|---|---|---|\n"
 

@@ -85,7 +85,7 @@ def run(n: int = 1000, seconds: float = 6.0) -> Outcome:
         is a proven optimum, a cross is not. The better the choice, the fewer the steps. The block
         variant chooses as the second-order one does, but inside a working set, and asks for kernel
         values in blocks. A longer race, with the solvers that are no SMO, is in
-        [docs/choosing-a-solver.md](../docs/choosing-a-solver.md).
+        [docs/do/choosing-a-solver.md](../docs/do/choosing-a-solver.md).
         """,
         rows=rows,
         figures={"Gap against steps and against time": lambda: _draw(ways)},

@@ -129,7 +129,7 @@ def regression(n=50):
 
 
 def worked_example():
-    """The four points of docs/worked-example.md."""
+    """The four points of docs/learn/worked-example.md."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [3.0, 2.0]])
     return c_svc(np.array([-1, -1, 1, 1]), 1.0), Linear(), X
 

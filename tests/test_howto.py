@@ -10,7 +10,7 @@ import pytest
 
 from documents import EXAMPLE, ROOT, assert_same_output
 
-PAGES = sorted(ROOT.glob("docs/add-a-*.md"))
+PAGES = sorted(ROOT.glob("docs/how-it-works/add-a-*.md"))
 
 
 def program_of(path):

@@ -9,7 +9,7 @@ import numpy as np
 import naive
 from problems import PROBLEMS
 
-PAGE = Path(__file__).parents[1] / "docs" / "worked-example.md"
+PAGE = Path(__file__).parents[1] / "docs" / "learn" / "worked-example.md"
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 

@@ -1,4 +1,4 @@
-"""What docs/guarantees.md promises, case by case: each of these was wrong once."""
+"""What docs/reference/guarantees.md promises, case by case: each of these was wrong once."""
 
 import pickle
 import warnings

@@ -185,8 +185,8 @@ def test_partitions_that_a_worker_holds_share_its_tasks(client, local, kind):
 
 
 def test_the_ten_lines_of_the_document(client, tmp_path, monkeypatch, capsys):
-    """The program of docs/cluster.md, with the cluster and the files that are here."""
-    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    """The program of docs/do/cluster.md, with the cluster and the files that are here."""
+    page = (Path(__file__).parents[2] / "docs" / "do" / "cluster.md").read_text()
     indented = page.split("On a cluster, ten lines:\n\n")[1].split("\n\n`fit` takes")[0]
     program = dedent(indented)
     assert len(program.splitlines()) == 10
