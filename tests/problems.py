@@ -50,10 +50,10 @@ EXACT: dict[str, Solver] = {
     "platt": PlattSMO(tol=TOL),
     "coordinate-descent": CoordinateDescent(tol=TOL),
     "chunking": Chunking(tol=TOL, violators=10),
-    "chunking, interior point inside": Chunking(tol=1e-5, violators=10, inner=InteriorPoint()),
+    "chunking, interior point inside": Chunking(tol=TOL, violators=10, inner=InteriorPoint()),
     "decomposition": Decomposition(tol=TOL, size=20),
-    "decomposition, interior point inside": Decomposition(tol=3e-6, size=20, inner=InteriorPoint()),
-    "interior-point": InteriorPoint(tol=1e-5),
+    "decomposition, interior point inside": Decomposition(tol=TOL, size=20, inner=InteriorPoint()),
+    "interior-point": InteriorPoint(tol=TOL),
 }
 # Solvers that may stop before it, and say so; they are given patience enough for easy problems.
 SIMPLE: dict[str, Solver] = {

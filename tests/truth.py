@@ -90,7 +90,7 @@ def optimum(name: str) -> float:
     """D by interior point, polished to the last digits, and judged naively."""
     dual, gram = CASES[name].as_dual()
     K = truth_of(name).K
-    solution = InteriorPoint(tol=1e-5, criterion=Criterion.KKT).solve(dual, gram)
+    solution = InteriorPoint(tol=1e-7, criterion=Criterion.KKT).solve(dual, gram)
     beta, _ = polished(dual, gram, solution.beta, solution.gradient)
     assert naive.violation(dual, K, beta) <= 1e-11 * max(1.0, np.abs(K @ beta).max())
     return -naive.objective(dual, K, beta)

@@ -128,10 +128,10 @@ class InteriorPoint(Solver):
 
 
 def barrier(qp: Program, point: Iterate) -> float:
-    """μ: a tenth of the mean product of a multiplier and the distance from its bound."""
+    """μ: a tenth of the mean product of a multiplier and the distance from its bound; 0 without."""
     (L, U), below, above = distances(qp, point.β), qp.l > -np.inf, qp.u < np.inf
     products = np.concatenate([point.v[below] * L[below], point.w[above] * U[above]])
-    return SMALLER * float(products.mean())
+    return SMALLER * float(products.mean()) if len(products) else 0.0
 
 
 def newton_step(qp: Program, point: Iterate, μ: float) -> Iterate | None:
@@ -214,6 +214,6 @@ def near(state: DualState, qp: Program, point: Iterate) -> bool:
 def settled(qp: Program, point: Iterate) -> Floats:
     """β with the variables on their bound whose multiplier exceeds their distance from it."""
     β, _, v, w = point
-    unit = max(v.max(), w.max()) / np.abs(β).max()
-    at_lower, at_upper = (β - qp.l) * unit < v, (qp.u - β) * unit < w
+    unit = (max(v.max(), w.max()) or 1.0) / np.abs(β).max()  # no multiplier where there is no bound
+    at_lower, at_upper = β - qp.l < v / unit, qp.u - β < w / unit
     return np.where(at_lower, qp.l, np.where(at_upper, qp.u, β))
