@@ -2,20 +2,25 @@
 #
 #   make run    set up .venv, install maxmargin, train, test, prove, save and predict by its command
 #   make test   set up what the tests need and run them
+#   make core   compile src/maxmargin/core again after a change to it
 #   make compat run them with the oldest and the newest scikit-learn, NumPy and SciPy
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types compat coverage fuzz clean
+.PHONY: core run test lint types compat coverage fuzz clean
 .NOTPARALLEL:
 
-run: $(VENV)/ready-plot,tables
+run: $(VENV)/ready-plot,tables core
 	$(BIN)/maxmargin demo
 
-test: $(VENV)/ready-test
+test: $(VENV)/ready-test core
 	$(BIN)/python -m pytest
+
+# Compiles what has changed, in place.
+core: | $(BIN)/pip
+	$(BIN)/python hatch_build.py
 
 lint: $(VENV)/ready-dev
 	$(BIN)/ruff check
@@ -38,19 +43,22 @@ compat-%:
 
 # Coverage cannot see into compiled code: its small tests run it interpreted.
 COMPILED := tests/solvers tests/gram tests/test_losses.py
-coverage: $(VENV)/ready-test
+coverage: $(VENV)/ready-test core
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov=maxmargin $(COMPILED)
 
 # 10,000 random problems, judged (docs/reference/guarantees.md).
-fuzz: $(VENV)/ready-test
+fuzz: $(VENV)/ready-test core
 	$(BIN)/python -m fuzz 10000
 
 clean:
 	rm -rf $(VENV) $(VENV)-*
 
-# ready-EXTRA: .venv holds maxmargin (editable) with that extra of pyproject.toml.
+# ready-EXTRA: .venv holds maxmargin (editable) with that extra of pyproject.toml. What builds the
+# core is installed too, and not only while pip runs: `make core` needs it again.
+BUILDERS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 $(VENV)/ready-%: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --editable '.[$*]'
+	$(BIN)/python -c '$(BUILDERS)' | $(BIN)/pip install --requirement /dev/stdin
+	$(BIN)/pip install --no-build-isolation --editable '.[$*]'
 	touch $@
 
 $(BIN)/pip:

@@ -17,6 +17,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # The house from the ground up. A room imports from floors below its own, never from its own floor
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
+    {"core"},
     {"hardware", "conventions"},
     {"kernels", "losses", "datasets"},
     {"gram"},

@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Data, Entries, Floats, Index, Numbers, Reals
 from maxmargin.hardware.jit import compiled
-from maxmargin.hardware.symmetric import mirror
 
 # Rows that `scatter` copies in float64 at a time: fewer keep BLAS less busy, more leave the cache
 # (50,000 × 40 on one thread: 8 ms, but 16 with blocks of 128 and 18 with all rows at once).
@@ -112,7 +112,7 @@ class DataMatrix:
             _add_products(*self.parts, weights, products)
             if centre.any():
                 products -= float(weights.sum()) * np.outer(centre, centre)
-            mirror(products)
+            native.mirror(products)
             return products
         some = np.flatnonzero(weights)
         for start in range(0, len(some), BLOCK):

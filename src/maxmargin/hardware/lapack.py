@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Entries, Floats
-from maxmargin.hardware.symmetric import mirror
 from maxmargin.hardware.threads import one_blas_thread, run_all
 
 WIDTH, STRIP = 192, 384  # columns of a block, and rows below it for a thread: 2,000 rows take 38 ms
@@ -122,7 +122,7 @@ def invert(L: Entries) -> None:
     [[0.3125, -0.125], [-0.125, 0.25]]
     """
     _on_square("potri", L)
-    mirror(L)
+    native.mirror(L)
 
 
 def solve_factored(L: Floats, rows: Floats) -> Floats:

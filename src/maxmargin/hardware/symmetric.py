@@ -3,19 +3,8 @@
 from __future__ import annotations
 
 from maxmargin.hardware.arrays import Entries
-from maxmargin.hardware.jit import compiled, inner
+from maxmargin.hardware.jit import inner
 from maxmargin.hardware.simd import SQUARE, transpose
-
-STRIP = 96  # rows that are mirrored together: long pieces are written, from the cache
-# (docs/speed.md, "Constants")
-
-
-@compiled()
-def mirror(out: Entries) -> None:
-    """Copy the entries below the diagonal to those above it."""
-    for top in range(0, len(out), STRIP):
-        bottom = min(top + STRIP, len(out))
-        mirror_rows(out, top, bottom, 0, bottom)
 
 
 @inner()

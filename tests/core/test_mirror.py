@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.hardware.symmetric import mirror
+from maxmargin.core import native
 
 pytestmark = pytest.mark.small
 
@@ -15,6 +15,6 @@ def test_the_entries_below_the_diagonal_are_copied_to_those_above(n, dtype, orde
     numbers = np.random.default_rng(n).integers(60_000, size=(n, n)).astype(dtype, order=order)
     below = np.tril(numbers, -1)
     expected = below + below.T + np.diag(np.diag(numbers))
-    mirror(numbers)
+    native.mirror(numbers)
     np.testing.assert_array_equal(numbers, expected)
     np.testing.assert_array_equal(numbers, expected)  # in place

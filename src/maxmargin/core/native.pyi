@@ -1,0 +1,6 @@
+from maxmargin.hardware.arrays import Entries
+
+CPU: str
+
+def best() -> str: ...
+def mirror(out: Entries) -> None: ...
