@@ -15,7 +15,7 @@ namespace maxmargin {
 
 constexpr Index SQUARE = 8;         // rows and columns that are turned in registers
 constexpr Index MIRROR_STRIP = 96;  // rows that are mirrored together: long pieces are written, from
-                                    // the cache (docs/speed.md, "Constants")
+                                    // the cache (speed.md, "Constants")
 
 namespace detail {
 
