@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 .PHONY: core run test lint types compat coverage fuzz clean
 .NOTPARALLEL:
 
-run: $(VENV)/ready-plot,tables core
+run: $(VENV)/ready-cli,plot,tables core
 	$(BIN)/maxmargin demo
 
 test: $(VENV)/ready-test core

@@ -254,7 +254,7 @@ def test_a_model_that_is_not_text(run, data, folder):
 def test_the_program_that_grid_py_runs(data, folder):
     """grid.py needs one file to run, and takes the last word of the line with "Cross"."""
     data("several")
-    program = "from maxmargin.cli.svm_train import main; main()"
+    program = "from maxmargin.cli import run_svm_train; run_svm_train()"
     done = subprocess.run(
         [sys.executable, "-c", program, "-c", "2.0", "-g", "0.5", "-v", "3", "several"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

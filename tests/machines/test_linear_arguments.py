@@ -252,7 +252,7 @@ def test_the_bar_of_a_converged_fit_ends_at_100_percent(machine, monkeypatch):
             super().__init__(*given)
             bars.append(self)
 
-    monkeypatch.setattr("maxmargin.machines.fit.GapBar", Remembered)
+    monkeypatch.setattr("maxmargin.machines.progress.GapBar", Remembered)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     machine = clone(machine).set_params(verbose=1).fit(scale(IRIS[0]), IRIS[1])
     assert machine.certificate_.status is Status.CONVERGED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -121,8 +120,3 @@ def _write_shares(file: TextIO, predicted: Floats, first: str, shares: Floats) -
     file.write(first + "\n")
     for label, line in zip(predicted, shares, strict=True):
         file.write(" ".join([f"{label:g}", *(f"{share:g}" for share in line)]) + "\n")
-
-
-def main() -> None:
-    """The program `maxmargin-svm-predict`."""
-    app(["svm-predict", *sys.argv[1:]], prog_name="maxmargin")

@@ -163,8 +163,3 @@ def _write(rows: sp.csr_array, y: Floats, columns: Range) -> int:
             cells = "".join(f"{place + 1}:{value:g} " for place, value in entries)
             sys.stdout.write(f"{label:g} {cells}\n")
     return written
-
-
-def main() -> None:
-    """The program `maxmargin-svm-scale`."""
-    app(["svm-scale", *sys.argv[1:]], prog_name="maxmargin")

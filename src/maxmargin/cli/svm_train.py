@@ -7,7 +7,6 @@ differs: folds are drawn by another generator.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -315,8 +314,3 @@ def _coefficients(machine: Any, pair: tuple[int, int]) -> tuple[Floats, Floats]:
     first, second = (slice(ends[each], ends[each + 1]) for each in pair)
     beta = np.concatenate([coef[pair[1] - 1, first], coef[pair[0], second]])
     return beta, np.concatenate([bounds[first], bounds[second]])
-
-
-def main() -> None:
-    """The program `maxmargin-svm-train`: for scripts that need one file to run, as grid.py does."""
-    app(["svm-train", *sys.argv[1:]], prog_name="maxmargin")

@@ -9,7 +9,7 @@ from math import inf
 from threading import Event
 from time import perf_counter
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
@@ -18,11 +18,13 @@ from maxmargin.certificate import Certificate
 from maxmargin.hardware.arrays import Data
 from maxmargin.hardware.threads import thread_count
 from maxmargin.machines.answers import Answers, PairAnswers
-from maxmargin.machines.progress import GapBar
 from maxmargin.machines.tasks import Task, run_threads
-from maxmargin.machines.validation import warn
+from maxmargin.machines.validation import can_draw, warn
 from maxmargin.problem import Ending, Interrupted, Solution, Status
 from maxmargin.solvers import STOPPED, Progress
+
+if TYPE_CHECKING:
+    from maxmargin.machines.progress import GapBar
 
 # Fitted attributes, made from the state of every task: also for callbacks in mid-fit.
 Model = Callable[[Any], dict[str, Any]]
@@ -113,7 +115,11 @@ class Fit:
 
     def bar_of(self, problems: int) -> GapBar | None:
         """The progress bar, if the machine is verbose."""
-        return GapBar(type(self.machine).__name__, problems) if self.machine.verbose else None
+        if not (self.machine.verbose and can_draw()):
+            return None
+        from maxmargin.machines.progress import GapBar  # rich is an optional dependency
+
+        return GapBar(type(self.machine).__name__, problems)
 
     def solve(self, tasks: Sequence[Task], model: Model, *, in_parallel: bool) -> Answers:
         """Solve every task within the time that is left."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -220,6 +221,14 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(inner):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def can_draw() -> bool:
+    """Whether a progress bar can be drawn; warns if it cannot."""
+    there = find_spec("rich") is not None
+    if not there:
+        warn("verbose draws a progress bar, which needs rich: pip install 'maxmargin[cli]'")
+    return there
 
 
 def check_finite(X: Data, name: str) -> None:

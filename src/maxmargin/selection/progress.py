@@ -6,40 +6,37 @@ import sys
 from threading import Lock
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from maxmargin.machines.validation import can_draw
 
 
 class SearchBar:
     """Counts fits; does nothing if it is not shown."""
 
     def __init__(self, title: str, *, shown: bool) -> None:
-        self._shown, self._lock = shown, Lock()
-        self._bars = Progress(
-            TextColumn(title),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+        self._lock, self._total = Lock(), 0
+        self._shown = shown and can_draw()
+        if not self._shown:
+            return
+        import rich.progress as bars  # an optional dependency
+        from rich.console import Console
+
+        self._bars = bars.Progress(
+            bars.TextColumn(title),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("{task.description}"),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("left"),
+            bars.TimeRemainingColumn(),
             console=Console(file=sys.stderr),
-            disable=not shown,
         )
         self._task = self._bars.add_task("fits", total=0)
-        self._total = 0
 
     def expect(self, fits: int) -> None:
         """So many fits more."""
         self._total += fits
-        self._bars.update(self._task, total=self._total)
+        if self._shown:
+            self._bars.update(self._task, total=self._total)
 
     def done(self, fits: int, best: str) -> None:
         """So many are done, and the best so far."""
@@ -53,7 +50,8 @@ class SearchBar:
             self._bars.console.print(sentence, highlight=False)
 
     def __enter__(self) -> SearchBar:
-        self._bars.start()
+        if self._shown:
+            self._bars.start()
         return self
 
     def __exit__(
@@ -62,4 +60,5 @@ class SearchBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._bars.stop()
+        if self._shown:
+            self._bars.stop()
