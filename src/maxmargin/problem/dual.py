@@ -36,6 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled, small
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
@@ -219,7 +220,7 @@ class DualProblem:
         """What `values_of` gives, `sides`, and the offsets: these, or those that β implies."""
         sides = np.empty((SIDES, max(self.n_groups, 1)))
         b = sides[-1, : self.n_groups] if offsets is None else offsets
-        found = values_of(
+        found = native.values_of(
             beta, gradient, self.linear, self.lower, self.upper, self.group, self.sums, sides, b
         )
         return found, sides, b

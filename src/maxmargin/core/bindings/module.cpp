@@ -24,4 +24,5 @@ NB_MODULE(MAXMARGIN_BUILD, module) {
     module.attr("CPU") = CPU;
     module.def("best", border::best);
     border::bind_tiles(module);
+    border::bind_solvers(module);
 }

@@ -20,25 +20,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import SMALL, compiled, linked, small
 from maxmargin.hardware.threads import run_all
-from maxmargin.problem.dual import SIDES, values_of
-from maxmargin.solvers.qp.active_set import MOST_FREE, active_set, bring_gradient
-from maxmargin.solvers.qp.smo_block import smo_pairs
+from maxmargin.solvers.qp.active_set import MOST_FREE
 
 LONGEST = 1024  # rows of a pair: with more, Python's part of a solve is small
 FEW = 32  # pairs that are not worth another thread
 STRIP = 1 << 20  # entries of K that are computed at a time, 8 MB
 STAGES, STEPS = 3, 50  # records of a pair: at 0, after SMO, at the end; steps of SMO for each row
-_smo_pairs = linked(smo_pairs)
-_active_set, _values_of = linked(active_set, SMALL), linked(values_of, SMALL)
 DUAL, PRIMAL, VIOLATION, MOVEMENT = range(4)
 
 
@@ -96,7 +91,7 @@ def solve_all_pairs(
     -------
     ndarray of shape (classes − 1, rows), β in LIBSVM's layout; and PairTable
     """
-    k, n, q = len(sizes), gram.n, int(np.sort(sizes)[-2:].sum())
+    k, n = len(sizes), gram.n
     starts = np.concatenate([[0], np.cumsum(sizes)])
     blocks = np.concatenate([[0], np.cumsum(sizes**2)])
     first_pair = np.concatenate([[0], np.cumsum(np.arange(k - 1, 0, -1)), [k * (k - 1) // 2]])
@@ -112,10 +107,9 @@ def solve_all_pairs(
         if K is None and not over:
             some = rows[starts[first] :]
             K = gram.block(some[: starts[last] - starts[first]], some)
-        layout = starts, blocks, first, last, a, end
-        most, space = 0 if over else STEPS, workspace(q)
-        strip = np.empty((1, 1)) if K is None else K
-        solve_strip(strip, own, layout, pair, bounds, tol, most, answers, space)
+        strip, classes = np.empty((0, 0)) if K is None else K, (first, last, a, end)
+        most = 0 if over else STEPS, HELD_ROWS, MOST_FREE
+        native.all_pairs(strip, own, starts, blocks, classes, bounds, tol, most, *answers)
         after = int(first_pair[end])
         table.seconds[pair:after] = (perf_counter() - began) / max(after - pair, 1)
         done.add(a)
@@ -150,131 +144,3 @@ def own_blocks(gram: Gram, starts: Numbers) -> Floats:
     """K of each class with itself, one after the other."""
     rows = [np.arange(start, stop) for start, stop in pairwise(starts)]
     return np.concatenate([gram.block(own, own).ravel() for own in rows])
-
-
-def workspace(q: int) -> tuple[Any, ...]:
-    """Arrays for problems of up to q rows."""
-    room, numbers = min(MOST_FREE, q), np.arange(q)
-    return (
-        np.empty((q, q)),
-        np.empty((10, q)),
-        np.empty((3, 1, q)),
-        np.empty((room + 3, room)),
-        np.empty((SIDES, 1)),
-        np.zeros(1),
-        numbers,
-        numbers.astype(np.int32),
-        np.zeros(q, np.int8),
-        np.empty(room, np.int64),
-        np.empty((1, 2), np.int64),
-        np.empty(q, bool),
-    )
-
-
-@compiled()
-def solve_strip(
-    strip: Floats,
-    own: Floats,
-    layout: tuple[Numbers, Numbers, int, int, int, int],
-    pair: int,
-    bounds: Floats,
-    tol: float,
-    most: int,
-    answers: tuple[Floats, Floats, Floats, Numbers, Numbers],
-    space: tuple[Any, ...],
-) -> None:
-    """The pairs (a, b) of some classes a with all b > a, by at most `most` steps for each row.
-
-    `layout` says where classes start, where their blocks in `own` do, the classes of the strip,
-    and those that a runs over; `pair` is the number of the first pair.
-    """
-    starts, _, _, _, begin, end = layout
-    coef, records, offsets, steps, evaluations = answers
-    K, vectors, scores, room, sides, sums, numbers, places, groups, F, worst, flags = space
-    classes = len(starts) - 1
-    for a in range(begin, end):
-        for b in range(a + 1, classes):
-            m, width = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
-            q, record = m + width, records[pair]
-            beta, G, linear, lower = vectors[0, :q], vectors[1, :q], vectors[2, :q], vectors[3, :q]
-            upper, diagonal, product = vectors[4, :q], vectors[5, :q], vectors[6, :q]
-            before, best = vectors[7], vectors[8:]
-            group, number = groups[:q], numbers[:q]
-            if most:
-                gather_pair(strip, own, layout, a, b, K)
-                evaluations[pair] = m * width + (m * m if b == a + 1 else 0)
-                evaluations[pair] += width * width if a == classes - 2 else 0
-            for i in range(q):
-                row = starts[a] + i if i < m else starts[b] + i - m
-                linear[i], beta[i] = -1.0 if i < m else 1.0, 0.0
-                lower[i] = 0.0 if i < m else -bounds[row]
-                upper[i] = bounds[row] if i < m else 0.0
-                G[i], before[i], diagonal[i] = linear[i], 0.0, K[i, i]
-            for stage in range(STAGES):
-                if stage == 1 and most:
-                    box, place = (lower, upper, group), places[:q]
-                    aim, limit = 0.4 * tol, most * q
-                    steps[pair] = _smo_pairs(
-                        K, None, 1.0, diagonal, G, beta, *box, scores, place, aim, limit
-                    )
-                    bring_gradient(K, number, linear, beta, product, G)
-                if stage == 2 and most and q <= HELD_ROWS and record[1, VIOLATION] <= tol:
-                    given, free = (K, number, linear, lower, upper, group, 1), flags[:q]
-                    _active_set(*given, beta, G, best, product, free, F, room, sides, worst)
-                    for i in range(q):
-                        beta[i], G[i] = best[0, i], best[1, i]
-                for i in range(q):
-                    record[stage, MOVEMENT] += abs(beta[i] - before[i])
-                    before[i] = beta[i]
-                weigh(beta, G, linear, lower, upper, group, sums, sides, record[stage])
-            offsets[pair] = sides[2, 0]
-            for i in range(q):
-                if i < m:
-                    coef[b - 1, starts[a] + i] = beta[i]
-                else:
-                    coef[a, starts[b] + i - m] = beta[i]
-            pair += 1
-
-
-@small()
-def gather_pair(
-    strip: Floats,
-    own: Floats,
-    layout: tuple[Numbers, Numbers, int, int, int, int],
-    a: int,
-    b: int,
-    K: Floats,
-) -> None:
-    """K of the rows of a and b > a, one b after the other; K[b, b] is in the strip or in `own`."""
-    starts, blocks, first, last, _, _ = layout
-    m, width = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
-    at_a, at_b = starts[a] - starts[first], starts[b] - starts[first]
-    for i in range(m):
-        for j in range(m if b == a + 1 else 0):  # there from the b before
-            K[i, j] = strip[at_a + i, at_a + j]
-        for j in range(width):
-            K[i, m + j] = K[m + j, i] = strip[at_a + i, at_b + j]
-    for i in range(width):
-        row = strip[at_b + i, at_b:] if b < last else own[blocks[b] + i * width :]
-        for j in range(width):
-            K[m + i, m + j] = row[j]
-
-
-@small()
-def weigh(
-    beta: Floats,
-    G: Floats,
-    linear: Floats,
-    lower: Floats,
-    upper: Floats,
-    group: Numbers,
-    sums: Floats,
-    sides: Floats,
-    record: Floats,
-) -> None:
-    """Dual, primal and violation into a record."""
-    slope, quadratic, loss, _, violation = _values_of(
-        beta, G, linear, lower, upper, group, sums, sides, sides[2]
-    )
-    record[DUAL], record[PRIMAL] = -(quadratic + slope), quadratic + loss
-    record[VIOLATION] = violation

@@ -1,27 +1,26 @@
 """Second-order SMO on a small dense problem whose matrix stays in cache: the compiled loop.
 
-A step reads two rows of K in four passes over q numbers, each a loop that vectorises:
+A step reads two rows of K in two passes over q numbers (core/smo.hpp):
 
-    1. i, the largest −G that can rise, by its score
-    2. the gain (G_k − G_i)²/a of every k that can fall, and the largest gain
-    3. j, the k with that gain
-    4. G += t(K_i − K_j), the new scores −G, and the extremes whose distance is the violation
+    1. G += t(K_i − K_j) of the last step; i, the largest −G that can rise, and the smallest −G that
+       can fall: their distance is the violation
+    2. j, the variable that can fall with the largest gain (G_j − G_i)²/a
 
 Without a sum constraint (no offset) two variables move too, independently: i has the largest gain
 alone, j the largest gain together with i. One at a time would take 2 to 22 times the steps
 (docs/speed.md).
 
-A maximum together with its place does not vectorise, so one pass finds the value and the next the
-place (the lowest, if several are equal). Bounds and groups need no branch: −∞ is added to the score
-of a variable that cannot move. All this runs in the precision of the diagonal, however the entries
-of K are stored. β and t are float64, and the caller updates the gradient of all variables from β:
-rounding in here affects this block's β only, and the next block corrects it.
+Bounds and groups need no branch: −∞ is added to the score of a variable that cannot move. All this
+runs in the precision of the diagonal, however the entries of K are stored. β and t are float64, and
+the caller updates the gradient of all variables from β: rounding in here affects this block's β
+only, and the next block corrects it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.gram.on_demand import Maker, need
 from maxmargin.hardware.arrays import Entries, Floats, Index, Numbers, Real, Reals
 from maxmargin.hardware.jit import compiled, inner, linked
@@ -54,6 +53,9 @@ def smo_block(
     K has the precision of the diagonal, or uint16, which holds value · UNIT. With a maker, its rows
     are computed when they are needed.
     """
+    if maker is None:
+        variables = gradient, beta, lower, upper, group, n_groups
+        return native.smo(K, diagonal, *variables, tol, max_steps)
     solve = smo_pairs if n_groups else smo_twos  # only what is used is compiled
     G = gradient.astype(diagonal.dtype)
     scores = np.empty((3, max(n_groups, 1), len(beta)), diagonal.dtype)
