@@ -47,6 +47,18 @@ def test_entries_of_any_scale_offset_and_gamma(offset, scale, spread):
         )
 
 
+@pytest.mark.parametrize("scale", [1e-40, 1e-25, 1e-10, 1e15])
+def test_entries_of_float32_rows_whose_squares_float32_has_not(scale):
+    rng = np.random.default_rng(1)
+    X = (scale * (1e5 + rng.normal(size=(12, 3)))).astype(np.float32)
+    farthest = ((X[:, None].astype(float) / scale - X[None].astype(float) / scale) ** 2).sum(2)
+    gamma = 1 / farthest.max() / scale / scale
+    want, every = exact_rbf(X, X, gamma), np.arange(len(X))
+    for rows in (X, sp.csr_array(X)):
+        entries = Gram(RBF(gamma), rows).block(every, every)
+        np.testing.assert_allclose(entries, want, rtol=0, atol=1e-7)
+
+
 def test_a_certificate_on_timestamps_is_true():
     X, labels = timestamps()
     machine = SVC(gamma=1.0, C=10.0).fit(X, labels)

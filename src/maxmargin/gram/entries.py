@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils.extmath import row_norms
 
-from maxmargin.gram.layouts import Layout, layout_of
+from maxmargin.gram.layouts import Layout, largest_square, layout_of
 from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import large_array
@@ -113,8 +112,7 @@ class TiledEntries(EntrySource):
         return TiledEntries(self.kernel, self.layout.take(rows), 1)
 
     def largest_norm(self) -> float:
-        norms = self.layout.squared_norms(self._left(np.float32))
-        return float(norms.max(initial=0))
+        return self.layout.largest
 
     def row_maker(self, dtype: RealType) -> Maker | None:
         cheap = not self.costly and not self._widens(dtype)
@@ -204,7 +202,7 @@ class KernelEntries(EntrySource):
         return KernelEntries(self.kernel, self.kernel.rows(self.X, rows), 1)
 
     def largest_norm(self) -> float:
-        return float(row_norms(self.X, squared=True).max(initial=0))
+        return largest_square(self.X)
 
     def block(
         self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None

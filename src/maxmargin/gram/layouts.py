@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -72,8 +73,7 @@ class Layout(ABC):
     @cached_property
     def largest(self) -> float:
         """The largest ‖x‖² of the rows as they are laid out; infinite beyond float64."""
-        with np.errstate(over="ignore"):
-            return float(row_norms(self.X, squared=True).max(initial=0))
+        return largest_square(self.X)
 
     @cached_property
     def error(self) -> float:
@@ -161,14 +161,7 @@ class DenseLayout(Layout):
 
     @cached_property
     def largest(self) -> float:
-        centre = 0.0 if self.centre is None else self.centre
-        with np.errstate(over="ignore", invalid="ignore"):
-            parts = np.array_split(self.X, 1 + self.X.size // SLICE)
-            norms = [
-                row_norms(np.asarray(part, np.float64) - centre, squared=True).max(initial=0)
-                for part in parts
-            ]
-        return float(np.nan_to_num(max(norms), nan=np.inf))
+        return largest_square(self.X, self.centre)
 
     def like(self, X: Data) -> DenseLayout:
         return replace(self, X=X)
@@ -253,9 +246,8 @@ def _layout_of(
     is_long = X.shape[1] > LONGEST
     if not sp.issparse(X):
         rows = sparse_tile.compress(X, SPARSE_IF_LONG if is_long else SPARSE, threads)
-        with np.errstate(over="ignore"):
-            if rows is None or steepest * row_norms(rows, squared=True).max() > HARMLESS:
-                return DenseLayout(X, forms, centre=centre_of(X) if movable else None)
+        if rows is None or steepest * largest_square(rows) > HARMLESS:
+            return DenseLayout(X, forms, centre=centre_of(X) if movable else None)
     else:
         rows = compressed(X)
     layout = _sparse(forms, rows, None, is_long)
@@ -264,6 +256,25 @@ def _layout_of(
         near = _sparse(forms, moved(rows, centre), centre, is_long)
         layout = near if NEARER * near.largest < layout.largest else layout
     return layout
+
+
+def largest_square(X: Data, centre: Floats | None = None) -> float:
+    """The largest ‖x − centre‖², in float64 whatever the rows are; infinite beyond it.
+
+    Examples
+    --------
+    >>> largest_square(np.array([[3e-30], [4e-30]], np.float32)) > 0  # float32 has no 1e-59
+    True
+    """
+    count = 1 + (X.nnz if sp.issparse(X) else X.size) // SLICE
+    ends = np.linspace(0, X.shape[0], count + 1).astype(int)
+    largest = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start, stop in pairwise(ends):
+            part = X[start:stop].astype(np.float64, copy=False)
+            part = part if centre is None else part - centre
+            largest = max(largest, float(row_norms(part, squared=True).max(initial=0)))
+    return float(np.nan_to_num(largest, nan=np.inf))
 
 
 def _sparse(
