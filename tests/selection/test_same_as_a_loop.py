@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import sklearn.svm
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedKFold
 
 from fuzz.searches import removal_differs, search_differs
 from maxmargin import SVC, SVCCV, SVR, SVRCV
+from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem
 
 BATCH = 10
@@ -42,6 +44,28 @@ def test_rounding_of_the_sum_does_not_move_b():
     for beside in (0.0, 1e-16):
         (b,) = p.offsets(np.array([1.0 - beside, -1.0]), gradient)
         assert b == 0.25
+
+
+@pytest.mark.parametrize("C", [2.0**-7, 0.01, 0.003])
+@pytest.mark.parametrize("rows_of_first", [24, 16, 11])
+def test_b_is_the_middle_where_every_variable_is_at_its_bound(C, rows_of_first):
+    """LIBSVM's rule, also if Σβ = 0 holds only but for rounding of C n / (2 n₁).
+
+    Where the sum is exact, scikit-learn has the same b. Elsewhere one of its variables is 1e-14 C
+    beside its bound, and its b is that row's: one or the other end of what KKT allows.
+    """
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(48, 2)), np.arange(48) >= rows_of_first
+    X[y] += 1
+    options = {"C": C, "gamma": 0.1, "class_weight": "balanced", "tol": 1e-9}
+    machine = SVC(**options).fit(X, y)
+    beta = np.where(y, C * 24 / y.sum(), -C * 24 / (~y).sum())
+    slope = np.where(y, 1.0, -1.0) - RBF(0.1)(X, X) @ beta
+    middle = (slope[~y].max() + slope[y].min()) / 2
+    assert machine.intercept_[0] == pytest.approx(middle, abs=1e-9)
+    if C == 2.0**-7 and rows_of_first != 11:  # every product is exact
+        theirs = sklearn.svm.SVC(**options).fit(X, y)
+        assert theirs.intercept_[0] == pytest.approx(middle, abs=1e-7)
 
 
 @pytest.mark.parametrize(("kind", "tuned"), [(SVC, SVCCV), (SVR, SVRCV)])

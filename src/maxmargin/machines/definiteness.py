@@ -51,7 +51,8 @@ def evidence(
     for problem, solution in zip(problems, solutions, strict=True):
         terms = solution.beta * (solution.gradient - problem.linear)
         square, size = float(terms.sum()), float(np.abs(terms).sum())
-        rounding = 100 * digits * largest * float(np.abs(solution.beta).sum()) ** 2  # if w = 0
+        total = float(np.abs(solution.beta).sum())
+        rounding = 100 * digits * largest * total * total  # if w = 0
         if square < -max(1e-9 * size, rounding):
             return f"‖w‖² = {square:.3g}"
     n, size = X.shape[0], GIVEN if kernel.precomputed else SAMPLE
