@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
 from sklearn.base import BaseEstimator
 
@@ -17,6 +18,7 @@ from maxmargin.cli.application import WRONG_USE, say
 from maxmargin.cli.options import MACHINE
 from maxmargin.conventions import validate_parameters
 from maxmargin.hardware.arrays import Labels
+from maxmargin.io.rows import Rows
 
 # Name of a machine to that of its class.
 MACHINES = {
@@ -136,6 +138,26 @@ def number_or_word(gamma: str) -> float | str:
 def suited(y: Labels | None) -> str:
     """The machine for a target: a regressor if it has fractions."""
     return "svr" if y is not None and y.dtype.kind == "f" else "svc"
+
+
+def check_target(rows: Rows, name: str) -> None:
+    """Refuse a target that the machine of that name cannot learn."""
+    if name in REGRESSORS and rows.y is not None and rows.y.dtype.kind not in "fiu":
+        raise rows.error(
+            f"the target {rows.target!r} is text, but {name} learns numbers; a classifier: "
+            "--machine svc"
+        )
+    if name in CLASSIFIERS and rows.y is not None and rows.y.dtype.kind == "f":
+        raise rows.error(
+            f"the target {rows.target!r} has fractions, but {name} learns classes; a regressor: "
+            "--machine svr"
+        )
+    if name != "oneclass":
+        y = rows.targets
+        if len(np.unique(y)) < 2:
+            raise rows.error(
+                f"the target {rows.target!r} is always {y[0]}: there is nothing to learn"
+            )
 
 
 FLAGS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from maxmargin.cli.deferred import without
 from maxmargin.io import load, read_document
 from maxmargin.io.columns import machine_of, schema_of
 from maxmargin.io.rows import Reading, Rows
+from maxmargin.io.stream import stream_rows
 from maxmargin.io.tables import read_rows
+
+PART = 1 << 24  # bytes of rows that are predicted at a time
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,20 @@ class Model:
 
         The target is the column it was trained with, if the file has it.
         """
+        return read(data, self._reading(how))
+
+    def parts(self, data: str, how: Reading) -> Iterator[Rows]:
+        """The same rows, some at a time; those of a pipe all at once."""
+        if data == "-":
+            yield self.rows(data, how)
+            return
+        with without("pandas"):
+            yield from stream_rows(data, self._reading(how), PART)
+
+    def _reading(self, how: Reading) -> Reading:
         target = str(self.notes.get("target", ""))
         schema, left_out = schema_of(self.estimator), tuple(self.notes.get("left_out", ()))
-        return read(data, replace(how, schema=schema, trained_target=target, identifiers=left_out))
+        return replace(how, schema=schema, trained_target=target, identifiers=left_out)
 
 
 def open_model(path: Path) -> Model:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,50 +18,62 @@ from maxmargin.cli.report import (
     seconds_words,
     size_words,
 )
-from maxmargin.cli.scores import headline, scores
+from maxmargin.cli.scores import headline
 from maxmargin.io.columns import machine_of
-from maxmargin.io.rows import Rows
 
 
-def tell_outcome(
-    model: BaseEstimator,
-    shown: Rows,
-    tested: Rows | None,
-    where: str,
-    *,
-    reading: float,
-    place: Path,
-    as_json: bool,
-) -> None:
-    """Say what was trained on `shown`, and how good it is on the rows `tested`, if any.
+@dataclass(frozen=True)
+class Trained:
+    """What was trained, and on what.
 
-    `where` names these rows, `reading` is the time to read them, `place` the model's file.
+    Attributes
+    ----------
+    model : fitted, with its preprocessing
+    shape : rows and features that it was trained on
+    target : name of the target
+    reading : seconds that it took to read the rows
+    where : "test" or "training", the rows that `scores` are of
+    scores : computes how good the model is
+    notes : what the model file is to say of the training
     """
-    machine = machine_of(model)
+
+    model: BaseEstimator
+    shape: tuple[int, int]
+    target: str
+    reading: float
+    where: str
+    scores: Callable[[], dict[str, Fact]]
+    notes: dict[str, Any]
+
+
+def tell_outcome(trained: Trained, place: Path, *, tested: bool, as_json: bool) -> None:
+    """Say what was trained, how good it is if it is to be tested, and where the model's file is."""
+    machine = machine_of(trained.model)
     proof = machine.certificate_
-    found = {} if tested is None else scores(model, tested)
+    found = trained.scores() if tested else {}
     size = place.stat().st_size
     if as_json:
         facts: dict[str, Fact] = {
             "machine": type(machine).__name__,
             "parameters": parameters(machine),
-            "rows": shown.shape[0],
-            "features": shown.shape[1],
-            "target": shown.target,
-            where: found,
+            "rows": trained.shape[0],
+            "features": trained.shape[1],
+            "target": trained.target,
+            trained.where: found,
             "certificate": proof_facts(proof),
             "support_vectors": support_count(machine),
-            "seconds": {"reading": reading, "fit": proof.seconds},
+            "seconds": {"reading": trained.reading, "fit": proof.seconds},
             "model": str(place),
             "bytes": size,
         }
         print_json(facts)
         return
-    lines = {f"{name}, {where}": value for name, value in headline(found).items()}
+    lines = {f"{name}, {trained.where}": value for name, value in headline(found).items()}
     lines["certificate"] = proof_words(proof)
     if (count := support_count(machine)) is not None:
-        lines["support vectors"] = f"{count:,} of {shown.shape[0]:,} rows"
-    lines["time"] = f"fit {seconds_words(proof.seconds)}, reading {seconds_words(reading)}"
+        lines["support vectors"] = f"{count:,} of {trained.shape[0]:,} rows"
+    fit, reading = seconds_words(proof.seconds), seconds_words(trained.reading)
+    lines["time"] = f"fit {fit}, reading {reading}"
     lines["model"] = f"{place}, {size_words(size)}"
     print_facts(str(machine), lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -19,8 +20,9 @@ from maxmargin.cli.report import print_facts, print_json, show
 from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.container import whole_or_not_at_all
-from maxmargin.io.rows import Reading
+from maxmargin.io.rows import Reading, Rows
 
+PREDICTION = "prediction"  # the first column of what is written
 LARGEST = 12  # classes whose confusion matrix is shown
 
 
@@ -55,7 +57,7 @@ def predict(
     Columns are matched by their names, in whatever order; a target among them is not looked at.
     """
     opened = open_model(model)
-    rows = opened.rows(
+    parts = opened.parts(
         data,
         Reading(
             target,
@@ -68,35 +70,46 @@ def predict(
             thousands=thousands,
         ),
     )
-    X = features_for(opened.estimator, rows)
-    predicted: Labels = opened.estimator.predict(X)
-    more: dict[str, Floats] = {}
-    if decision:
-        more |= _decisions(opened, X)
-    if probability:
-        more |= _probabilities(opened, X)
+    answers = (_answers(opened, rows, decision, probability) for rows in parts)
     if as_json:
-        print_json({"model": str(model), "rows": len(predicted), "predictions": predicted, **more})
+        whole = [*answers]
+        joined = {name: np.concatenate([each[name] for each in whole]) for name in whole[0]}
+        predicted = joined.pop(PREDICTION)
+        count = len(predicted)
+        print_json({"model": str(model), "rows": count, "predictions": predicted, **joined})
     elif output is None:
-        _write(sys.stdout, predicted, more)
+        _write(sys.stdout, answers)
     else:
         # A pipe or a device has no name to take over when all is written.
-        whole = output.is_file() or not output.exists()
+        whole_file = output.is_file() or not output.exists()
         with (
-            whole_or_not_at_all(output) if whole else nullcontext(output) as part,
+            whole_or_not_at_all(output) if whole_file else nullcontext(output) as part,
             part.open("w") as file,
         ):
-            _write(file, predicted, more)
+            _write(file, answers)
 
 
-def _write(file: TextIO, predicted: Labels, more: dict[str, Floats]) -> None:
+def _answers(model: Model, rows: Rows, decision: bool, probability: bool) -> dict[str, Labels]:
+    """The prediction of each row, and what else is asked for, column by column."""
+    X = features_for(model.estimator, rows)
+    found: dict[str, Labels] = {PREDICTION: model.estimator.predict(X)}
+    if decision:
+        found |= _decisions(model, X)
+    if probability:
+        found |= _probabilities(model, X)
+    return found
+
+
+def _write(file: TextIO, answers: Iterable[dict[str, Labels]]) -> None:
     """One line for each row; with more than the prediction, CSV with a header."""
-    columns = [predicted.tolist(), *(values.tolist() for values in more.values())]
-    if more:
-        file.write(",".join(["prediction", *(quoted(name) for name in more)]) + "\n")
-    special = ',"\r\n' if more else "\r\n"  # a line for each row, whatever its class is called
-    for line in zip(*columns, strict=True):
-        file.write(",".join(quoted(str(cell), special) for cell in line) + "\n")
+    for number, found in enumerate(answers):
+        if number == 0 and len(found) > 1:
+            file.write(",".join(quoted(name) for name in found) + "\n")
+        # a line for each row, whatever its class is called
+        special = ',"\r\n' if len(found) > 1 else "\r\n"
+        columns = (values.tolist() for values in found.values())
+        for line in zip(*columns, strict=True):
+            file.write(",".join(quoted(str(cell), special) for cell in line) + "\n")
 
 
 def quoted(cell: str, special: str = ',"\r\n') -> str:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
@@ -19,8 +18,11 @@ from maxmargin.cli import machine_options as m
 from maxmargin.cli import options as o
 from maxmargin.cli.application import INTERRUPTED, NOT_PROVED, app, ending_at_once, examples, say
 from maxmargin.cli.models import read
-from maxmargin.cli.outcome import tell_outcome
+from maxmargin.cli.outcome import Trained, tell_outcome
+from maxmargin.cli.past_memory import Stream, check_streams
 from maxmargin.cli.report import seconds_words
+from maxmargin.cli.scores import scores
+from maxmargin.cli.text_columns import check_known, identifiers, identifiers_words
 from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
 from maxmargin.io.columns import machine_of, prepared
@@ -30,7 +32,6 @@ from maxmargin.problem import Status
 from maxmargin.selection import Search
 from maxmargin.selection import tune as search_over
 
-MANY = 50  # values of a column of text: up to here one column for each costs little
 FEW = 5  # rows of a class on average: with fewer, whole numbers are more likely quantities
 
 
@@ -125,6 +126,16 @@ def train(
             rich_help_panel=o.MACHINE,
         ),
     ] = False,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MB",
+            help="Train on rows that memory does not hold, in so much of it (beside what Python "
+            "and its libraries take). DATA may be a folder of files.",
+            rich_help_panel=o.DATA,
+            min=1,
+        ),
+    ] = None,
     keep_partial: Annotated[
         bool, typer.Option("--keep-partial", help="Save the model so far on Ctrl-C.")
     ] = False,
@@ -178,44 +189,68 @@ def train(
     if not place.resolve().parent.is_dir():  # before an hour of training, not after it
         raise FileNotFoundError(f"{place}: there is no folder {place.parent}")
     check_is_file(place)
+    if memory is not None:
+        not_with_memory = {"--impute": impute, "--tune": tune, "--test": test is not None}
+        check_streams(data, not_with_memory)
     with ending_at_once(keep=keep_partial):
-        began = perf_counter()
-        rows, took = read(data, reading), perf_counter() - began
-        rows, left_out = without_identifiers(rows, text or ())
-        if left_out:
-            say(identifiers_words(rows, left_out), style="yellow")
-            reading = replace(reading, drop=[*reading.drop, *left_out])
-        name = machine or m.suited(rows.y)
-        shown, hidden = parts(rows, name, holdout, seed)
-        if test is not None:
-            fitting = replace(
-                reading,
-                text=(),
-                schema=replace(shown.schema, unknown=unknown == "ignore", missing=impute),
-                trained_target=rows.target,
+        if memory is not None:
+            budget = int(memory * 2**20)
+            stream = Stream(data, reading, budget, place.resolve().parent, holdout, seed)
+            name = machine or stream.suited
+            if not as_json:
+                say(stream.preparation(name, scale))
+            made = m.built(name, given, seed=seed)
+            trained = stream.trained(made, name, scale=scale, unknown=unknown, fit=fit)
+        else:
+            began = perf_counter()
+            rows, took = read(data, reading), perf_counter() - began
+            rows, left_out = without_identifiers(rows, text or ())
+            if left_out:
+                say(identifiers_words(rows.source, left_out), style="yellow")
+                reading = replace(reading, drop=[*reading.drop, *left_out])
+            name = machine or m.suited(rows.y)
+            shown, hidden = parts(rows, name, holdout, seed)
+            if test is not None:
+                fitting = replace(
+                    reading,
+                    text=(),
+                    schema=replace(shown.schema, unknown=unknown == "ignore", missing=impute),
+                    trained_target=rows.target,
+                )
+                hidden = read(test, fitting)
+            if holdout is not None and hidden is not None and unknown == "error":
+                check_known(shown.source, shown.schema.text, hidden.schema.text)
+            filled = ("indicator" if indicator else "filled") if impute else None
+            estimator = prepared(
+                m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown, missing=filled
             )
-            hidden = read(test, fitting)
-        if holdout is not None and hidden is not None and unknown == "error":
-            check_known(shown, hidden)
-        filled = ("indicator" if indicator else "filled") if impute else None
-        estimator = prepared(
-            m.built(name, given, seed=seed), shown, scale=scale, unknown=unknown, missing=filled
-        )
-        if not as_json:
-            say(preparation(shown, name, scale))
-        notes: dict[str, Any] = {"target": rows.target, "data": rows.source, "rows": shown.shape[0]}
-        if left_out:
-            notes["left_out"] = left_out
-        if tune:
-            search = choose(estimator, shown, jobs)
-            notes["tuned"] = {**search.best_params_, "score": search.best_score_}
-            tell_chosen(search, as_json)
-        fitted = fit(estimator, shown)
-    status = machine_of(fitted).certificate_.status
-    save(fitted, place, notes | {"machine": name, "holdout": holdout, "seed": seed})
-    tested = None if status is Status.INTERRUPTED else hidden or shown
-    where = "test" if hidden is not None else "training"
-    tell_outcome(fitted, shown, tested, where, reading=took, place=place, as_json=as_json)
+            if not as_json:
+                say(preparation(shown, name, scale))
+            notes: dict[str, Any] = {
+                "target": rows.target,
+                "data": rows.source,
+                "rows": shown.shape[0],
+            }
+            if left_out:
+                notes["left_out"] = left_out
+            if tune:
+                search = choose(estimator, shown, jobs)
+                notes["tuned"] = {**search.best_params_, "score": search.best_score_}
+                tell_chosen(search, as_json)
+            fitted = fit(estimator, shown.X, shown.y)
+            trained = Trained(
+                fitted,
+                shown.shape,
+                rows.target,
+                took,
+                "training" if hidden is None else "test",
+                lambda: scores(fitted, hidden or shown),
+                notes,
+            )
+    status = machine_of(trained.model).certificate_.status
+    save(trained.model, place, trained.notes | {"machine": name, "holdout": holdout, "seed": seed})
+    tested = status is not Status.INTERRUPTED
+    tell_outcome(trained, place, tested=tested, as_json=as_json)
     if status is Status.INTERRUPTED:
         raise typer.Exit(INTERRUPTED)
     if status is not Status.CONVERGED:
@@ -234,22 +269,7 @@ def default_place(data: str) -> Path:
 
 def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows, Rows | None]:
     """Rows to train on and rows to test on; and a target that can be learned."""
-    if name in m.REGRESSORS and rows.y is not None and rows.y.dtype.kind not in "fiu":
-        raise rows.error(
-            f"the target {rows.target!r} is text, but {name} learns numbers; a classifier: "
-            "--machine svc"
-        )
-    if name in m.CLASSIFIERS and rows.y is not None and rows.y.dtype.kind == "f":
-        raise rows.error(
-            f"the target {rows.target!r} has fractions, but {name} learns classes; a regressor: "
-            "--machine svr"
-        )
-    if name != "oneclass":
-        y = rows.targets
-        if len(np.unique(y)) < 2:
-            raise rows.error(
-                f"the target {rows.target!r} is always {y[0]}: there is nothing to learn"
-            )
+    m.check_target(rows, name)
     if holdout is None:
         return rows, None
     if not 0 < holdout < 1:
@@ -268,36 +288,13 @@ def parts(rows: Rows, name: str, holdout: float | None, seed: int) -> tuple[Rows
 
 
 def without_identifiers(rows: Rows, kept: Sequence[str]) -> tuple[Rows, list[str]]:
-    """The rows without columns of text that tell rows apart, and the names of these columns.
-
-    With fewer than two rows for a value on average, a column for each value learns nothing.
-    """
-    values = {name: len(known) for name, known in rows.schema.text.items() if name not in kept}
-    found = [name for name, count in values.items() if count > max(MANY, rows.shape[0] / 2)]
+    """The rows without columns of text that tell rows apart, and the names of these columns."""
+    counts = {name: len(known) for name, known in rows.schema.text.items() if name not in kept}
+    found = identifiers(rows, counts, rows.shape[0])
     if not found:
         return rows, []
-    if len(found) == rows.shape[1]:
-        raise rows.error(f"has no column to learn from besides identifiers: {listed(found)}")
     text = tuple(name for name in rows.text if name not in found)
     return replace(rows, X=rows.X.drop_columns(found), text=text), found
-
-
-def identifiers_words(rows: Rows, names: Sequence[str]) -> str:
-    """What to say of columns that are left out."""
-    return (
-        f"{rows.source}: left out {listed(names)}: nearly every row has a value of its own, as an "
-        f"identifier has; --text {quote(names[0])} keeps it"
-    )
-
-
-def check_known(shown: Rows, hidden: Rows) -> None:
-    """Refuse a value of text that --holdout took away from training altogether."""
-    for name, known in shown.schema.text.items():
-        if others := {*hidden.schema.text[name]} - {*known}:
-            raise shown.error(
-                f"column {name!r}: {min(others)!r} is only in rows that --holdout keeps for the "
-                "test; --unknown ignore predicts without it, or leave the column out with --drop"
-            )
 
 
 def choose(estimator: BaseEstimator, rows: Rows, jobs: int | None) -> Search:
@@ -335,11 +332,11 @@ def transformed(estimator: Any, rows: Rows) -> Data:
     return X
 
 
-def fit(estimator: BaseEstimator, rows: Rows) -> BaseEstimator:
+def fit(estimator: BaseEstimator, X: Any, y: Any = None) -> BaseEstimator:
     """Fit, with a live view if standard error is a terminal; Ctrl-C leaves the model so far."""
     machine_of(estimator).set_params(verbose=int(sys.stderr.isatty()))
     try:
-        estimator.fit(rows.X, rows.y)
+        estimator.fit(X, y)
     except KeyboardInterrupt:
         if not hasattr(machine_of(estimator), "certificate_"):
             raise  # before the solver had begun

@@ -41,9 +41,14 @@ def read_arrays(source: Source, how: Reading) -> Rows:
             if other
             else f"has no array X (and y); it has {listed([*arrays]) or 'none'}"
         )
-    if "y" not in arrays:
-        return _cut(source, arrays["X"], how)
-    X, y = _matrix(source, arrays["X"], how), arrays["y"]
+    return rows_of_arrays(source, arrays["X"], arrays.get("y"), how)
+
+
+def rows_of_arrays(source: Source, X: Labels, y: Labels | None, how: Reading) -> Rows:
+    """The rows of X with the labels y; without y, a column of X may be the target."""
+    if y is None:
+        return _cut(source, X, how)
+    X = _matrix(source, X, how)
     if y.shape != X.shape[:1]:
         raise source.error(f"y has the shape {y.shape}, but X has {len(X)} rows")
     check_count(source, X.shape[1], how.schema)

@@ -54,13 +54,18 @@ def read_arrow(source: Source, how: Reading) -> Rows:
         ) from None
     try:
         table: pa.Table = _table(source, how)
-        named = table.column_names[:1] != [UNNAMED]
     except DataFileError:
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise source.error(f"cannot be read as {source.kind}: {error}") from error
     if table.num_rows == 0:
         raise source.error("has no rows")
+    return rows_of_table(source, table, how)
+
+
+def rows_of_table(source: Source, table: pa.Table, how: Reading) -> Rows:
+    """The rows of a table that was read from a file, or from a part of it."""
+    named = table.column_names[:1] != [UNNAMED]
     for name in how.drop:
         table = table.remove_column(place_of(source, table.column_names, name))
     known = [name for name in how.identifiers if name in table.column_names]
@@ -90,14 +95,18 @@ def _table(source: Source, how: Reading) -> pa.Table:
     if source.kind == "parquet":
         from pyarrow import parquet
 
-        table = parquet.read_table(stream(source.data))
-        for column in table.columns:
-            if _is_text(column.type):
-                column.validate(full=True)  # that it is UTF-8, which the reader does not look at
-        return table
+        return with_text_checked(parquet.read_table(stream(source.data)))
     opened = pa.ipc.open_file if source.kind == "arrow" else pa.ipc.open_stream
     table = opened(pa.BufferReader(source.data)).read_all()
     table.validate(full=True)  # it is mapped as it is: offsets of a damaged file may lead anywhere
+    return table
+
+
+def with_text_checked(table: pa.Table) -> pa.Table:
+    """The table, or an error if text is not UTF-8, which the reader of Parquet does not look at."""
+    for column in table.columns:
+        if _is_text(column.type):
+            column.validate(full=True)
     return table
 
 

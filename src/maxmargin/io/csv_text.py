@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
@@ -19,7 +19,7 @@ from math import isnan
 from mmap import mmap
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from maxmargin.io.sources import HEAD, Bytes, Source
 
@@ -87,36 +87,83 @@ def _read(source: Source, dialect: Dialect, text: Sequence[str], *, quoted_lines
     import pyarrow as pa
     from pyarrow import csv as reader
 
-    read = reader.ReadOptions(
-        column_names=dialect.names, skip_rows=int(dialect.header), block_size=SAMPLE
-    )
-    parse = reader.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=quoted_lines)
+    types = _types(source, dialect, text, quoted_lines=quoted_lines)
+    plain = {*types.values()} == {pa.float64()} and len(types) == len(dialect.names)
+    if len(source.data) >= LARGE and plain:
+        numbers = _numbers(source, dialect)
+        if numbers is not None:
+            return numbers
+    return reader.read_csv(stream(source.data), *_options(dialect, types, quoted_lines))
 
-    def table(data: Bytes, types: dict[str, pa.DataType]) -> pa.Table:
-        convert = reader.ConvertOptions(
-            column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
-        )
-        return reader.read_csv(stream(data), read, parse, convert)
+
+def _types(
+    source: Source, dialect: Dialect, text: Sequence[str], *, quoted_lines: bool
+) -> dict[str, pa.DataType]:
+    """The types of the columns of numbers and of text, by the first block: float64 and string."""
+    import pyarrow as pa
+    from pyarrow import csv as reader
 
     sample = source.data[:SAMPLE]
     if len(sample) == SAMPLE:
         sample = sample[: sample.rfind(b"\n") + 1] or source.data[:]
     types = {name: pa.string() for name in text if name in dialect.names}
-    guess = table(sample, types).schema
+    guess = reader.read_csv(stream(sample), *_options(dialect, types, quoted_lines)).schema
     is_number = pa.types.is_integer, pa.types.is_floating
     types |= {
         field.name: pa.float64() for field in guess if any(test(field.type) for test in is_number)
     }
-    types |= {field.name: pa.string() for field in guess if pa.types.is_string(field.type)}
-    if (
-        len(source.data) >= LARGE
-        and {*types.values()} == {pa.float64()}
-        and len(types) == len(guess)
-    ):
-        numbers = _numbers(source, dialect)
-        if numbers is not None:
-            return numbers
-    return table(source.data, types)
+    return types | {field.name: pa.string() for field in guess if pa.types.is_string(field.type)}
+
+
+def _options(dialect: Dialect, types: dict[str, pa.DataType], quoted_lines: bool) -> list[Any]:
+    """What pyarrow is to be told: how it reads, parses and converts."""
+    from pyarrow import csv as reader
+
+    return [
+        reader.ReadOptions(
+            column_names=dialect.names, skip_rows=int(dialect.header), block_size=SAMPLE
+        ),
+        reader.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=quoted_lines),
+        reader.ConvertOptions(
+            column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    ]
+
+
+def csv_tables(
+    name: str,
+    opened: Callable[[], BinaryIO],
+    *,
+    header: bool | None = None,
+    text: Sequence[str] = (),
+    delimiter: str | None = None,
+    thousands: str | None = None,
+) -> Iterator[pa.Table]:
+    """The table that `read_csv` makes, a few lines at a time, read from front to back."""
+    import pyarrow as pa
+    from pyarrow import csv as reader
+
+    with opened() as file:
+        source = Source(name, "csv", file.read(SAMPLE))
+    _check_encoding(source)
+    blank = len(source.data) - len(source.data[:].lstrip(b"\r\n"))
+    source = replace(source, data=source.data[blank:])
+    dialect = dialect_of(source, header, delimiter, thousands)
+    as_text = dialect.names if thousands else text
+    quoted = b'"' in source.data  # a quoted cell may hold the end of a line
+    try:
+        types = _types(source, dialect, as_text, quoted_lines=quoted)
+        with opened() as file:
+            file.read(blank)
+            for batch in reader.open_csv(file, *_options(dialect, types, quoted)):
+                table = pa.Table.from_batches([batch])
+                if thousands:
+                    table = _without_thousands(source, table, thousands, text)
+                yield table
+    except pa.ArrowInvalid as error:
+        with opened() as file:
+            whole = Source(name, "csv", file.read()[blank:])
+        raise source.error(_fault(whole, dialect, text) or str(error)) from error
 
 
 def _without_thousands(source: Source, table: pa.Table, mark: str, text: Sequence[str]) -> pa.Table:

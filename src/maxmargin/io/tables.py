@@ -13,7 +13,7 @@ from maxmargin.io.arrays import plain_labels, read_arrays
 from maxmargin.io.arrow import read_arrow
 from maxmargin.io.libsvm_text import read_libsvm
 from maxmargin.io.rows import Reading, Rows
-from maxmargin.io.sources import open_source
+from maxmargin.io.sources import Source, open_source
 
 PLAINLY = Reading()
 
@@ -44,9 +44,14 @@ def read_rows(path: str | Path, how: Reading = PLAINLY) -> Rows:
     """
     source = open_source(path)
     if source.kind == "libsvm":
-        count = how.schema.count if how.schema else None
-        X, y = read_libsvm(source, n_features=count, zero_based=how.zero_based)
-        return Rows(source.name, X, plain_labels(y), "the label")
+        return read_lines(source, how)
     if source.kind in ("npy", "npz"):
         return read_arrays(source, how)
     return read_arrow(source, how)
+
+
+def read_lines(source: Source, how: Reading) -> Rows:
+    """The rows of LIBSVM's text."""
+    count = how.schema.count if how.schema else None
+    X, y = read_libsvm(source, n_features=count, zero_based=how.zero_based)
+    return Rows(source.name, X, plain_labels(y), "the label")
