@@ -9,11 +9,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from maxmargin import SVC, SVR, LinearSVC, NuSVC, NuSVR, leave_one_out
-from maxmargin.formulations import c_svc
-from maxmargin.gram.held import HeldGram
 from maxmargin.kernels import RBF
-from maxmargin.selection.removal import Removal
-from maxmargin.solvers import BlockSMO
 
 TIGHT = 1e-7
 X, Y = make_classification(45, 4, random_state=0, flip_y=0.2)
@@ -91,24 +87,6 @@ def test_a_row_that_is_no_support_vector_keeps_its_prediction(case):
     kept = ~left.retrained
     assert {*np.flatnonzero(left.retrained)} == {*full.support_}
     assert left.predictions[kept] == pytest.approx(full.predict(X[kept]), abs=2e-3)
-
-
-def test_a_row_of_the_tableau_is_the_same_whenever_it_is_made():
-    gram, solver = HeldGram(RBF(0.3)(X, X)), BlockSMO(tol=TIGHT)
-    removal = Removal(SVC(), c_svc(np.where(Y, 1, -1), C=1.0), gram, solver)
-    rows, c, B = np.flatnonzero(removal.beta), removal.count, removal.order[removal.count :]
-    before = removal.remove(rows, None)
-    first = removal.made.copy()
-    idle = np.flatnonzero(first[c:] & (removal.beta[B] == 0)) + c
-    assert len(idle)
-    removal.made[idle], removal.S[idle] = False, np.nan  # as if no pivot had been on them
-    after = removal.remove(rows, None)
-    assert [each.decision for each in after] == pytest.approx([each.decision for each in before])
-    again = idle[removal.made[idle]]
-    assert len(again)
-    M, C = removal.S[:c, :c], removal.C
-    whole = np.hstack([C.T @ M, gram.K[np.ix_(B, B)] - C.T @ M @ C])
-    assert removal.S[again] == pytest.approx(whole[again - c], abs=1e-9)
 
 
 @settings(max_examples=25)

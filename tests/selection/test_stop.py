@@ -118,7 +118,7 @@ def interrupted(*args):
         signal.pthread_kill(main_thread().ident, signal.SIGINT)
     stop.wait(60)
     return remove(*args)
-module.Event, module.FEWEST, Removal.remove = lambda: stop, 1, interrupted
+module.Event, module.MOST, Removal.remove = lambda: stop, 1, interrupted
 try:
     leave_one_out(SVC(), X, y, n_jobs=2)
 except KeyboardInterrupt as reason:

@@ -41,8 +41,8 @@ def bounds_of(
     known: dict[str, Callable[[], float]] = {}
     if hasattr(target, "classes") and alike:
         known["support vectors"] = lambda: support_share(target, full, weights)
-        only = full[0]
-        if len(full) == 1 and only.problem.n_groups < 2 and len(only.free) and only.one_offset:
+        only, path = full[0], full[0].path
+        if len(full) == 1 and only.problem.n_groups < 2 and len(path.free) and path.one_offset:
             known["ξα"] = lambda: xi_alpha(only, decisions[:, 0], weights)
     return {name: timed(compute) for name, compute in known.items()}
 
@@ -58,7 +58,7 @@ def support_share(target: Target, full: Sequence[Removal], weights: Floats) -> f
     """Rows that are a support vector of any problem, over all, by weight."""
     used = np.zeros(target.n, bool)
     for split, removal in zip(target.splits, full, strict=True):
-        used[split.rows] |= (removal.of_row != 0) | (not removal.one_offset)
+        used[split.rows] |= (removal.of_row != 0) | (not removal.path.one_offset)
     return float(np.average(used, weights=weights))
 
 

@@ -31,7 +31,7 @@ from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.lapack import cholesky, solve_factored
 from maxmargin.problem import DualProblem
-from maxmargin.selection.tableau_rows import ROUNDING
+from maxmargin.solvers.qp.path import ROUNDING
 
 MORE = 1.05  # times a wrong gradient: so much of it q takes away
 PIVOTS = 512  # at most

@@ -29,15 +29,13 @@ from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Estimate, bounds_of, span, timed
 from maxmargin.selection.matrices import budget_of
-from maxmargin.selection.removal import COLUMNS, Removal, Removed
-from maxmargin.selection.staircase import SNAP, units
+from maxmargin.selection.removal import Removal, Removed
 from maxmargin.selection.target import RealTarget, Target, target_of, validated
+from maxmargin.solvers.qp.path import CHUNK, SNAP, units
 
-# Rows removed at a time: a quarter of a thread's share, within these limits. More make the product
-# with K faster (covtype, 1,000 rows: 84 ms with 32, 66 with 128), fewer keep threads even.
-FEWEST, MOST = 32, 128
-LINES = 6 * MOST + COLUMNS  # of numbers over all rows that a thread has at a time: β, f and what
-# they are computed from for each row that is removed, and rows of K
+MOST = 256  # rows removed at a time: more take more memory, and fewer more rounds
+LINES = 28 * MOST + CHUNK  # of numbers over all rows that a thread has at a time: for each row that
+# is removed its pivots, β and f, and rows of K
 TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 
@@ -308,7 +306,9 @@ def affected(
     All where no unit is free: the ends between which b may lie can be those of rows with β = 0.
     """
     there = weights[rows_of(target, number)] > 0
-    return np.flatnonzero(there & (removal.of_row != 0) if alike and removal.one_offset else there)
+    return np.flatnonzero(
+        there & (removal.of_row != 0) if alike and removal.path.one_offset else there
+    )
 
 
 def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:
@@ -317,6 +317,6 @@ def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:
 
 
 def batches(rows: Numbers, threads: int) -> list[Numbers]:
-    """Some rows at a time."""
-    size = min(max(len(rows) // (4 * threads), FEWEST), MOST)
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
+    """Some rows at a time, as many parts for each thread."""
+    parts = threads * ceil(len(rows) / (threads * MOST))
+    return [part for part in np.array_split(rows, parts) if len(part)] if parts else []

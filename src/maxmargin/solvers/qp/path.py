@@ -1,0 +1,376 @@
+"""From a known optimum to a nearby one: a row is removed, a bound or a sum changes.
+
+A unit (a row of the data, with all its variables) has a coefficient β between knots B_0 < … < B_P
+and a decision value q = (Kβ)_i + b with targets t_1 > … > t_P. It is optimal if it stands on its
+staircase: at a knot B_k with t_{k+1} ≤ q ≤ t_k, or free between B_{k−1} and B_k with q = t_k. A
+classifier has the knots 0 and C and the target y; a regressor −C, 0, C and y + ε, y − ε. The state
+of a unit is 2k at knot k, and 2k − 1 free below it.
+
+At the known optimum the units F are free, the others B at a knot, and
+
+    (β_F, b, q_B) = T (q_F, d, β_B),  T = [ M    −MC         ],  M = [ K_FF  Aᵀ ]⁻¹,  C = [ K_FB ]
+                                          [ CᵀM  K_BB − CᵀMC ]       [ A     0  ]         [ A_B  ]
+
+with d the sums of the groups. The right-hand side is given, the left-hand side follows. Removing a
+row changes one number on the right. If a β_F then leaves its piece of the staircase, or a q_B its
+interval, that unit changes sides: β is given where q was, or q where β was. With J the units that
+have changed sides, this is a system over T_JJ, a few numbers in size; and of T only the columns J
+are needed. All units that are wrong change sides at once (Kostreva's block pivots). Where that does
+not make them fewer, the way is made in shorter steps, each from the optimum before. Many neighbours
+of one optimum are found together, each round with one matrix product for all. An optimum that
+rounding or a singular K spoils is noticed: whoever asks judges it by its coefficients alone.
+
+References: M. Kostreva, Block pivot methods for solving the complementarity problem, Linear Algebra
+Appl. 21 (1978), 207–215; G. Cauwenberghs, T. Poggio, Incremental and
+decremental support vector machine learning, NIPS 13 (2000).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg.blas import dgemm
+
+from maxmargin.hardware.arrays import Entries, Floats, Numbers
+from maxmargin.hardware.lapack import cholesky, invert
+from maxmargin.hardware.threads import one_blas_thread
+from maxmargin.problem import DualProblem
+
+# Of the width of the box, or of the largest |β| where that is infinite (a hard margin): what
+# rounding leaves of a variable at a bound.
+SNAP = 1e-12
+ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
+ROUNDS = 100  # most systems for one neighbour; then it is none
+PATIENCE = 2  # rounds that do not make the wrong units fewer, after which the step is made shorter
+AWAY = 2  # times the fewest wrong ones so far: then pivots lead away (california: 20 to 12 ms)
+SHORTEST = 1 / 64  # step
+CHUNK = 256  # columns of T that are made at a time, beside memory for so many rows of K
+
+
+def units(problem: DualProblem) -> int:
+    """How many units there are: rows, or variables where two of a row are of different groups."""
+    shared = problem.rows is not None and problem.n_groups < 2
+    return problem.size // 2 if shared else problem.size
+
+
+def staircase(problem: DualProblem) -> tuple[Floats, Floats]:
+    """The knots and targets of each unit."""
+    p, n = problem, problem.size // 2
+    if units(p) == p.size:
+        return np.column_stack([p.lower, p.upper]), -p.linear[:, None]
+    return (
+        np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n]]),
+        -np.column_stack([p.linear[n:], p.linear[:n]]),
+    )
+
+
+def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
+    """β with those at a knot that are there but for rounding, and the state of each unit."""
+    beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
+    width = knots[:, -1] - knots[:, 0]
+    near = SNAP * np.where(width < np.inf, width, np.abs(beta).max(initial=0.0))
+    for k in range(1, knots.shape[1]):
+        state = np.where(beta > knots[:, k - 1] + near, 2 * k - 1, state)
+        state = np.where(beta >= knots[:, k] - near, 2 * k, state)
+    state = np.where(width > 0, state, 0)
+    at = state % 2 == 0
+    return np.where(at, knots[np.arange(len(beta)), state // 2], beta), state
+
+
+class Path:
+    """The neighbours of an optimum.
+
+    Parameters
+    ----------
+    problem : whose optimum is known
+    K : of the units
+    beta : the optimum, of the units
+    slack : how far a decision value may be outside of its interval
+
+    Attributes
+    ----------
+    beta, state : the optimum to the last digits, and the state of each unit
+    one_offset : whether free units tell the offset of every group
+    """
+
+    def __init__(self, problem: DualProblem, K: Entries, beta: Floats, slack: float) -> None:
+        self.problem, self.K, self.slack = problem, K, slack
+        self.knots, self.targets = staircase(problem)
+        groups = np.arange(problem.n_groups)
+        self.members: Floats = (problem.group[: len(beta)] == groups[:, None]).astype(float)
+        self._stand(beta)
+        self._arrange()
+        exact, found = self.follow(np.full(1, -1), self.knots[None], problem.sums[None])
+        if found[0]:
+            before = self.state
+            self._stand(exact[0])
+            if (self.state != before).any():
+                self._arrange()
+
+    def _stand(self, beta: Floats) -> None:
+        """The state of each unit at the optimum β.
+
+        The free units of a group tell its offset. Where there are none it may be anything between
+        two ends, and the unit that is about to rise at the lower one is taken to be free there.
+        """
+        self.beta, self.state = standing(beta, self.knots)
+        self.one_offset, n, last = True, len(beta), self.targets.shape[1] - 1
+        for member in self.members > 0:
+            knot = self.state // 2
+            if (self.state[member] % 2).any():
+                continue
+            self.one_offset = False
+            can_rise = member & (self.beta < self.knots[:, -1])
+            if can_rise.any():
+                target = self.targets[np.arange(n), np.minimum(knot, last)]
+                rise = np.where(can_rise, target - self.beta @ self.K, -np.inf)
+                self.state[rise.argmax()] += 1
+
+    def _arrange(self) -> None:
+        """T for the units that are free now: `columns[k]` is its column k."""
+        p, n, A = self.problem, len(self.beta), self.members
+        free = self.state % 2 == 1
+        F, B, groups = np.flatnonzero(free), np.flatnonzero(~free), np.full(len(A), -1)
+        self.count = c = len(F) + len(A)
+        self.order = np.concatenate([F, groups, B])
+        self.place = np.empty(n, np.int64)
+        self.place[F], self.place[B] = np.arange(len(F)), c + np.arange(len(B))
+        self.C: Floats = np.vstack([self.K[np.ix_(F, B)], A[:, B]])
+        self.columns: Floats = np.empty((c + len(B), c + len(B)))
+        M, MC = self.columns[:c, :c], self.columns[:c, c:]
+        with one_blas_thread():
+            inverse(self.K, F, A[:, F], M)
+            for start in range(0, len(B), CHUNK):
+                some = slice(start, start + CHUNK)
+                np.matmul(M, self.C[:, some], out=MC[:, some])
+                self.columns[c:][some, :c] = -MC[:, some].T
+                self.columns[c:][some, c:] = self.K[np.ix_(B[some], B)]
+            for start in range(0, len(B), CHUNK):
+                some = slice(start, start + CHUNK)
+                self.columns[c:][some, c:] -= self.C[:, some].T @ MC
+            given = np.concatenate([self.targets[F, self.state[F] // 2], p.sums])
+            follows = M @ given - MC @ self.beta[B]
+            values = (np.where(free, 0.0, self.beta) @ self.K)[B] + follows @ self.C
+        self.known = np.concatenate([follows, values])
+
+    @property
+    def free(self) -> Numbers:
+        """The units that are free."""
+        return np.flatnonzero(self.state % 2)
+
+    def spans(self) -> Floats:
+        """Squared span of each unit: how far q falls for each unit of β."""
+        c, at_knot = self.count, self.order[self.count :]
+        spans = np.empty(len(self.beta))
+        with np.errstate(divide="ignore"):
+            spans[self.free] = 1 / np.diagonal(self.columns)[: len(self.free)]
+        spans[at_knot] = np.diagonal(self.columns)[c:]
+        return np.maximum(np.where(np.isfinite(spans), spans, 0.0), 0.0)
+
+    def follow(self, removed: Numbers, knots: Floats, sums: Floats) -> tuple[Floats, Numbers]:
+        """β of the neighbours without each of the units `removed`, and the rounds that each took.
+
+        A unit −1 is none. The rounds are 0 where the pivots came to no end. `knots` and `sums` have
+        a line for each neighbour, or one for all.
+        """
+        return Pivots(self, removed, knots, sums).run()
+
+
+class Pivots:
+    """Neighbours of an optimum on their way: a line of each array is one of them.
+
+    Attributes
+    ----------
+    state : of each unit, in the order of T
+    low, high : limits of what follows: of β where it is free, else of q
+    given : by how much what is given of a unit differs from the known optimum
+    base : what follows, but for the units that have changed sides
+    """
+
+    def __init__(self, path: Path, removed: Numbers, knots: Floats, sums: Floats) -> None:
+        self.path, self.every, many = path, np.arange(len(path.order)), len(removed)
+        order, self.groups = path.order, path.order < 0
+        self.before, self.targets = path.beta[order], path.targets[order]
+        self.first = np.where(self.groups, 1, path.state[order])
+        self.old, goal = self._endless(path.knots[order]), self._endless(knots[:, order])
+        self.goal = np.repeat(goal, many // len(goal), axis=0)
+        there = np.flatnonzero(removed >= 0)
+        self.goal[there, path.place[removed[there]]] = 0
+        self.knots = np.repeat(self.old[None], many, axis=0)
+        lacking = np.repeat(sums - path.problem.sums, many // len(sums), axis=0)
+        self.lacking = np.zeros(self.knots.shape[:2])
+        self.lacking[:, self.groups] = lacking
+        self.moving = (self.goal != self.old).any(axis=2) | (self.lacking != 0)
+        low, high = self._limits(np.zeros(1, int), self.every, self.first)
+        nothing = np.zeros(len(order))
+        start = self.first, low, high, nothing, path.known
+        self.kept = tuple(np.repeat(each[None], many, axis=0) for each in start)
+        self.state, self.low, self.high, self.given, self.base = map(np.copy, self.kept)
+
+    def _endless(self, knots: Floats) -> Floats:
+        """The knots with those of groups, which are free without end."""
+        knots[..., self.groups, 0], knots[..., self.groups, 1:] = -np.inf, np.inf
+        return knots
+
+    def run(self) -> tuple[Floats, Numbers]:
+        """β of the units, and the rounds."""
+        path, (many, size) = self.path, self.state.shape
+        beta, rounds = np.repeat(path.beta[None], many, axis=0), np.zeros(many, np.int64)
+        at, step = np.zeros(many), np.ones(many)
+        fewest, patience = np.full(many, size), np.full(many, PATIENCE)
+        real, left = path.order >= 0, np.arange(many)
+        self._begin(left, step)
+        for turn in range(1, ROUNDS + 1):
+            value = self._solved(left)
+            wrong = ~((value >= self.low[left]) & (value <= self.high[left]))
+            count = np.count_nonzero(wrong, axis=1)
+            came = count == 0
+            some = left[came]
+            at[some] += step[some]
+            step[some] = np.minimum(2 * step[some], 1 - at[some])
+            for before, now in zip(self.kept, self._now, strict=True):
+                before[some] = now[some]
+            done = came & (at[left] == 1)
+            ended, state = left[done], self.state[left[done]]
+            ends = np.where(
+                state % 2 == 1, value[done], self._knot(ended[:, None], self.every, state)
+            )
+            beta[ended[:, None], path.order[real]], rounds[ended] = ends[:, real], turn
+            fewer = count < fewest[left]
+            patience[left] = np.where(fewer, PATIENCE, patience[left] - 1)
+            fewest[left] = np.minimum(count, fewest[left])
+            lost = (patience[left] < 0) | (count > AWAY * (fewest[left] + 1))
+            step[left[lost]] /= 2
+            again = (came | lost) & ~done
+            goes_on = ~(came | lost)
+            if goes_on.any():
+                some = left[goes_on]
+                line, k = np.nonzero(wrong[goes_on])
+                state = self.state[some[line], k]
+                # β rises where it is too small, or where it is at a knot and q is too small.
+                rises = (value[goes_on][line, k] < self.low[some[line], k]) != (state % 2 == 1)
+                self._set(some, line, k, state + np.where(rises, 1, -1), at[some] + step[some])
+            some = left[again]
+            fewest[some], patience[some] = size, PATIENCE
+            self._begin(some, at[some] + step[some])
+            left = left[~done & (step[left] >= SHORTEST)]
+            if not len(left):
+                break
+        return beta, rounds
+
+    @property
+    def _now(self) -> tuple[Any, ...]:
+        return self.state, self.low, self.high, self.given, self.base
+
+    def _begin(self, left: Numbers, to: Floats) -> None:
+        """The neighbours on the way to these, from where the last step has come."""
+        for before, now in zip(self.kept, self._now, strict=True):
+            now[left] = before[left]
+        line, k = np.nonzero(self.moving[left])
+        at, share = left[line], to[line][:, None]
+        with np.errstate(invalid="ignore"):  # 0 · ∞
+            between = (1 - share) * self.old[k] + share * self.goal[at, k]
+        self.knots[at, k] = np.where(share < 1, between, self.goal[at, k])
+        fixed = self.knots[at, k, 0] == self.knots[at, k, -1]
+        self._set(left, line, k, np.where(fixed, 0, self.state[at, k]), to)
+
+    def _set(self, left: Numbers, line: Numbers, k: Numbers, state: Numbers, to: Floats) -> None:
+        """States of some units, the limits of what follows, and what follows from them."""
+        at = left[line]
+        self.state[at, k] = state
+        self.low[at, k], self.high[at, k] = self._limits(at, k, state)
+        free = state % 2 == 1
+        targets = self._target(k, state) - self._target(k, self.first[k])
+        own = np.where(free, targets, self._knot(at, k, state) - self.before[k])
+        own = np.where(self.groups[k], to[line] * self.lacking[at, k], own)
+        given = np.where(free == (k < self.path.count), own, 0.0)
+        change = np.zeros((len(left), len(self.first)))
+        change[line, k] = given - self.given[at, k]
+        self.given[at, k] = given
+        some = np.unique(k[change[line, k] != 0])
+        if len(some):
+            self.base[left] += change[:, some] @ self.path.columns[some]
+
+    def _solved(self, left: Numbers) -> Floats:
+        """β of the units that are free, q of those at a knot."""
+        columns, c = self.path.columns, self.path.count
+        crossed = (self.state[left] % 2 == 1) != (np.arange(len(self.first)) < c)
+        line, J = np.nonzero(crossed)
+        value = self.base[left]
+        if not len(J):
+            return value
+        some = np.unique(J)
+        state = self.state[left[line], J]
+        knot, target = self._knot(left[line], J, state), self._target(J, state)
+        right = np.where(c > J, knot, target) - value[line, J]
+        change, sizes = np.zeros(len(J)), np.bincount(line, minlength=len(left))
+        begins = np.cumsum(sizes) - sizes
+        for m in np.unique(sizes[sizes > 0]):
+            group = begins[sizes == m][:, None] + np.arange(m)
+            U = J[group]
+            change[group] = solved(columns[U[:, None, :], U[:, :, None]], right[group])
+        total = np.zeros((len(left), len(some)))
+        total[line, np.searchsorted(some, J)] = change
+        value += total @ columns[some]
+        value[line, J] = change + np.where(c > J, self._target(J, self.first[J]), self.before[J])
+        return value
+
+    def _knot(self, line: Numbers, k: Numbers, state: Numbers) -> Floats:
+        knots: Floats = self.knots[line, k, state // 2]
+        return knots
+
+    def _target(self, k: Numbers, state: Numbers) -> Floats:
+        targets: Floats = self.targets[k, np.minimum(state // 2, self.targets.shape[1] - 1)]
+        return targets
+
+    def _limits(self, line: Numbers, k: Numbers, state: Numbers) -> tuple[Floats, Floats]:
+        """Between what β must be where it is free, or q at a knot."""
+        i, last, slack = state // 2, self.knots.shape[2] - 1, self.path.slack
+        width = self.knots[line, k, last] - self.knots[line, k, 0]
+        rounding = np.where(width < np.inf, SNAP * width, 0.0)
+        lower, upper = self.knots[line, k, i], self.knots[line, k, np.minimum(i + 1, last)]
+        least, most = self._target(k, state), self.targets[k, np.maximum(i - 1, 0)]
+        free, fixed = state % 2 == 1, width == 0
+        least = np.where(fixed | (i == last), -np.inf, least - slack)
+        most = np.where(fixed | (i == 0), np.inf, most + slack)
+        return np.where(free, lower - rounding, least), np.where(free, upper + rounding, most)
+
+
+def solved(A: Floats, right: Floats) -> Floats:
+    """A⁻¹r of each matrix; the shortest solution where one of them is singular."""
+    try:
+        found = np.linalg.solve(A, right[..., None])
+    except np.linalg.LinAlgError:
+        found = np.linalg.pinv(A) @ right[..., None]
+    return np.asarray(found[..., 0])
+
+
+def inverse(K: Floats, F: Numbers, A: Floats, M: Floats) -> None:
+    """M of the units F, by Cholesky's factor of K + c AᵀA: it has the same but for −c in a block.
+
+    A little is added to the diagonal, which duplicate rows make singular. Beside M there is one
+    matrix of its size.
+    """
+    m = len(F)
+    there = np.flatnonzero(A.any(axis=1))  # the groups that have a free unit
+    c = float(np.diagonal(K)[F].mean()) if m else 0.0
+    M[:] = 0.0
+
+    def made() -> Floats:
+        P: Floats = K[np.ix_(F, F)]
+        return dgemm(c, A, A, 1.0, P.T, trans_a=1, overwrite_c=1).T if len(A) else P
+
+    if m:
+        L, _ = cholesky(made, ROUNDING * (c or 1.0))
+        invert(L)
+        P = L.T
+        PA = P @ A[there].T
+        schur = np.linalg.pinv(A[there] @ PA)
+        both = PA @ schur
+        for start in range(0, m, CHUNK):
+            some = slice(start, start + CHUNK)
+            M[:m, :m][some] = P[some] - both[some] @ PA.T
+        M[:m, m + there] = both
+        M[m + there, :m] = both.T
+        M[np.ix_(m + there, m + there)] = c * np.eye(len(there)) - schur
