@@ -1,4 +1,4 @@
-"""The package is imported where nothing can be written, and from a zip; compiling is announced."""
+"""The package is imported where nothing can be written; compiling is announced."""
 
 import gc
 import os
@@ -74,16 +74,6 @@ def test_where_nothing_can_be_written_it_works_and_says_once_how_to_be_faster(un
 def test_what_the_warning_advises_helps(unwritable, tmp_path):
     assert not run(unwritable, NOWHERE, NUMBA_CACHE_DIR=str(tmp_path))
     assert list(tmp_path.rglob("*.nbc"))
-
-
-def test_from_a_zip(tmp_path):
-    root = tmp_path / "package"
-    shutil.copytree(PACKAGE, root / "maxmargin", ignore=shutil.ignore_patterns("__pycache__"))
-    archive = shutil.make_archive(str(tmp_path / "maxmargin"), "zip", root)
-    (warned,) = run(archive, NOWHERE)
-    assert "imported from a zip: XDG_CACHE_HOME" in warned
-    assert not run(archive, NOWHERE, XDG_CACHE_HOME=str(tmp_path / "cache"))
-    assert list((tmp_path / "cache").rglob("*.nbc"))
 
 
 @pytest.mark.parametrize(

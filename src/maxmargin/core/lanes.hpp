@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <type_traits>
 
@@ -15,26 +14,12 @@
 namespace maxmargin {
 
 template <class T>
-constexpr Index LANES = BYTES / Index(sizeof(T));
-template <class T>
-using Lanes = Vector<T, LANES<T>>;
-template <class T>
-using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;  // as wide as a T
-
-template <class T>
 constexpr T INFINITE = std::numeric_limits<T>::infinity();
-constexpr double UNIT = 65535;  // what 1 is stored as where entries in [0, 1] have 16 bits
 
 // The numbers, rounded up to whole registers.
 template <class T>
 constexpr Index padded(Index count) {
     return (count + LANES<T> - 1) / LANES<T> * LANES<T>;
-}
-
-// The same value in every lane.
-template <class T>
-inline Lanes<T> every(T value) {
-    return value - Lanes<T>{};
 }
 
 // As many numbers as a register holds, computed from entries that are stored as such or in 16 bits.

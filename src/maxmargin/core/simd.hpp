@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "arrays.hpp"
@@ -23,6 +24,8 @@ constexpr Index BYTES = 16, REGISTERS = 16;
 constexpr const char* CPU = "baseline";
 #endif
 
+constexpr double UNIT = 65535;  // what 1 is stored as where entries in [0, 1] have 16 bits
+
 namespace detail {
 template <class T, Index COUNT>
 struct VectorOf {
@@ -40,6 +43,20 @@ inline Vector<T, COUNT> load(const T* from) {
     Vector<T, COUNT> values;
     __builtin_memcpy(&values, from, sizeof values);
     return values;
+}
+
+// As many numbers as a register holds.
+template <class T>
+constexpr Index LANES = BYTES / Index(sizeof(T));
+template <class T>
+using Lanes = Vector<T, LANES<T>>;
+template <class T>
+using Whole = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;  // as wide as a T
+
+// The same value in every lane.
+template <class T>
+inline Lanes<T> every(T value) {
+    return value - Lanes<T>{};
 }
 
 template <class V, class T>

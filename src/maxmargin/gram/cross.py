@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
+from maxmargin.core import native
 from maxmargin.gram.dense_tile import BLOCK
 from maxmargin.gram.entries import TILE_ENTRIES
 from maxmargin.gram.layouts import layout_of
 from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
 from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.simd import LANES, LEAST, WIDE
 from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.form import sum_of
@@ -29,7 +29,7 @@ SMALL_BLOCK = 4096  # entries, likewise
 # Entries up to which float64 takes less time than float32 and what tells how far off that is: 500
 # vectors of 40 columns with 100 rows 0.33 and 0.45 ms, with 400 rows 1.05 and 0.72 ms.
 SIMPLE = 1 << 17
-PANEL = WIDE * LANES[4]  # rows: parts of a multiple leave no panel of a tile half empty
+PANEL = native.SPARSE_PANEL[4]  # rows: parts of a multiple leave no panel of a tile half empty
 EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "Constants")
 # Nanoseconds of work from which there is a part for every thread, and from which there are several:
 # more parts even out the threads, fewer wait less often for Python's lock.
@@ -121,7 +121,7 @@ class Cross:
         farthest = np.sqrt(layout.squared_norms(layout.pack(np.float32, None, threads)).max())
         unit = float(np.finfo(np.float32).eps) / 2
         growth = math.log(2) * (layout.terms + 8) * abs(form.square)
-        lost = 2.0 ** LEAST[4] * np.sum(1 + form.factor * np.abs(coef))
+        lost = 2.0 ** native.LEAST[4] * np.sum(1 + form.factor * np.abs(coef))
         values, spread = np.empty(X.shape[0]), np.empty(X.shape[0])
 
         def fill(start: int, stop: int) -> None:

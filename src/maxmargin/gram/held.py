@@ -7,7 +7,7 @@ never changed, so that threads may share it.
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from maxmargin.gram.matrix import HELD_ROWS, Gram
 from maxmargin.gram.row_cache import add_rows, gather_entries
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import Precomputed
 
 
@@ -85,8 +84,7 @@ class HeldGram(Gram):
         return self._gathered(i, i, np.empty((len(i), len(i)), dtype) if out is None else out)
 
     def _gathered(self, i: Numbers, j: Numbers, out: Entries) -> Entries:
-        gather = partial(gather_entries, self.K, i, j, np.arange(len(i)), out)
-        run_split(gather, len(i), len(i) * len(j), self.threads)
+        gather_entries(self.K, i, j, np.arange(len(i)), out, self.threads)
         return out
 
     def dot(

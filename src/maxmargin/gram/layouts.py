@@ -24,7 +24,7 @@ from maxmargin.gram import dense_tile, index_tile, sparse_tile
 from maxmargin.gram.data_matrix import canonical
 from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.simd import aligned
+from maxmargin.hardware.memory import aligned
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, moved
 
@@ -182,7 +182,7 @@ class DenseLayout(Layout):
             return None
         (form,), (right,) = self.forms, self.expand(dtype, None, threads)
         made, room = np.zeros(len(self.X), bool), aligned((left[:, 0].size,), dtype)
-        rows = right.reshape(-1, right.shape[-1])
+        rows = np.ascontiguousarray(right.transpose(0, 2, 1)).reshape(-1, right.shape[1])
         return made, (left, rows, room, form.power, form.factor_in(left.dtype)), None
 
 

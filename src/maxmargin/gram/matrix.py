@@ -24,7 +24,7 @@ from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
 from maxmargin.hardware.memory import available_memory, kept_memory, large_array
-from maxmargin.hardware.threads import available_cores, run_split
+from maxmargin.hardware.threads import available_cores
 from maxmargin.kernels import Kernel
 
 # Rows up to which K is held in float64 (2 MB): steps are computed from it, and gradients from β
@@ -225,8 +225,7 @@ class Gram:
         missing = self._cache.take(i, i, values)
         entries = self._entries.square(i[missing], dtype)
         place = np.arange(len(i))
-        fill = partial(complete, values, place, np.delete(place, missing), missing, entries)
-        run_split(fill, len(missing), 4 * len(missing) * len(i), self.threads)
+        complete(values, place, np.delete(place, missing), missing, entries, self.threads)
         return values
 
     def dot(

@@ -8,17 +8,16 @@ a piece at a time, as rows come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import PIECE, large_array
 from maxmargin.hardware.threads import run_split
 
 GROUP = 4  # rows added in their own dtype before float64 takes over: exact against fast
-LINE = 4  # rows that are mirrored together (docs/speed.md, "Constants")
 TEMPORARY = 8 << 20  # bytes of rows on their way to places that are not next to each other
 
 
@@ -92,8 +91,7 @@ class RowCache:
         present, missing = np.flatnonzero(self.place >= 0), np.flatnonzero(self.place < 0)
         self._own(missing, np.flatnonzero(self.owner < 0))
         ((piece, *_),) = self._by_piece(self.place)
-        fill = partial(complete, piece, self.place, present, missing, self.square(missing))
-        run_split(fill, len(missing), 4 * len(missing) * self.n, self.threads)
+        complete(piece, self.place, present, missing, self.square(missing), self.threads)
 
     def _own(self, numbers: Numbers, places: Numbers) -> None:
         """Record that rows are in these places."""
@@ -126,8 +124,7 @@ class RowCache:
         """Copy some columns of the cached rows to `out`; returns which numbers are not cached."""
         places = self.place[numbers]
         for piece, some, lines in self._by_piece(places):
-            gather = partial(gather_entries, piece, lines, columns, some, out)
-            run_split(gather, len(some), len(some) * len(columns), self.threads)
+            gather_entries(piece, lines, columns, some, out, self.threads)
         return np.flatnonzero(places < 0)
 
 
@@ -137,8 +134,12 @@ def add_rows(rows: Reals, places: Numbers, coef: Reals, out: Floats, threads: in
         return
     padded: Reals = np.zeros(-(-len(places) // GROUP) * GROUP, coef.dtype)
     padded[: len(places)] = coef
-    add = partial(weighted_rows, rows, np.resize(places, len(padded)), padded, out)
-    run_split(add, len(out), len(out) * len(padded) / 4, threads)
+    used = np.resize(places, len(padded))
+
+    def part(start: int, stop: int) -> None:
+        native.add_rows(rows, used, padded, out, start, stop)
+
+    run_split(part, len(out), len(out) * len(padded) / 4, threads)
 
 
 @compiled(fastmath={"contract"})
@@ -153,45 +154,32 @@ def weighted_rows(
             out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
 
 
-@compiled()
 def gather_entries(
-    rows: Entries,
-    lines: Numbers,
-    columns: Numbers,
-    into: Numbers,
-    out: Entries,
-    start: int,
-    stop: int,
+    rows: Entries, lines: Numbers, columns: Numbers, into: Numbers, out: Entries, threads: int
 ) -> None:
-    """out[into[i], j] = rows[lines[i], columns[j]] for start ≤ i < stop."""
-    for i in range(start, stop):
-        row, line = rows[lines[i]], out[into[i]]
-        for j in range(len(columns)):
-            line[j] = row[columns[j]]
+    """out[into[i], j] = rows[lines[i], columns[j]]."""
+
+    def part(start: int, stop: int) -> None:
+        native.gather_entries(rows, lines, columns, into, out, start, stop)
+
+    run_split(part, len(lines), len(lines) * len(columns), threads)
 
 
-@compiled()
 def complete(
     values: Entries,
     place: Numbers,
     present: Numbers,
     missing: Numbers,
     entries: Entries,
-    start: int,
-    stop: int,
+    threads: int,
 ) -> None:
-    """Fill rows missing[start:stop] of a symmetric matrix whose row i is at place[i].
+    """Fill the missing rows of a symmetric matrix whose row i is at place[i].
 
     Their `entries` in the missing columns are given; those in the columns of the rows that are
     present are the mirror images of entries of these.
     """
-    for first in range(start, stop, LINE):
-        some = range(first, min(first + LINE, stop))
-        for k in present:
-            row = values[place[k]]
-            for r in some:
-                values[place[missing[r]], k] = row[missing[r]]
-        for r in some:
-            row, line = entries[r], values[place[missing[r]]]
-            for c in range(len(missing)):
-                line[missing[c]] = row[c]
+
+    def part(start: int, stop: int) -> None:
+        native.complete(values, place, present, missing, entries, start, stop)
+
+    run_split(part, len(missing), 4 * len(missing) * values.shape[1], threads)

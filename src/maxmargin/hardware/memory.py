@@ -22,6 +22,7 @@ MOST_KEPT = 4
 # limit from 4 kB to 4 MB is as good (docs/speed.md, "Constants").
 SMALLEST = 1 << 19
 
+LINE = 64  # bytes of a cache line
 IDLE = 60.0  # seconds after which memory that nobody used is given back
 
 _free: list[NDArray[np.uint8]] = []
@@ -120,3 +121,12 @@ def large_array(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     except IndexError:
         memory = np.empty(PIECE, np.uint8)
     return np.asarray(_Loan(memory))[:size].view(dtype).reshape(shape)
+
+
+def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Zeros that begin where a line of the cache does: no vector lies across two of them."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.zeros(size + LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % LINE  # `ctypes` takes four times as long
+    zeros: NDArray[Any] = memory[start : start + size].view(dtype).reshape(shape)
+    return zeros

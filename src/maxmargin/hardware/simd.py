@@ -27,7 +27,6 @@ from numba import types
 from numba.core.base import BaseContext
 from numba.core.typing import Signature
 from numba.extending import lower_builtin, type_callable
-from numpy.typing import DTypeLike, NDArray
 
 from maxmargin.hardware.array_value import SHAPE, address, lengths
 from maxmargin.hardware.arrays import Entries, Index, Numbers, Real, Reals
@@ -56,18 +55,8 @@ ROWS = 3 * _REGISTERS // 8
 # no coefficient above 2^-62 makes one (letter, a narrow kernel: Kβ took 119 ms, now 11).
 LEAST = {4: -64, 8: -1022}
 WIDE = 2  # vectors of LANES numbers side by side for sparse rows, of which one sum is kept
-LINE = 64  # bytes of a cache line
 SQUARE = 8  # rows and columns that are transposed in registers: a power of two
 UNIT = 65535  # what 1 is stored as where entries in [0, 1] have 16 bits
-
-
-def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """Zeros that begin where a line of the cache does: no vector lies across two of them."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    memory = np.zeros(size + LINE, np.uint8)
-    start = -memory.__array_interface__["data"][0] % LINE  # `ctypes` takes four times as long
-    zeros: NDArray[Any] = memory[start : start + size].view(dtype).reshape(shape)
-    return zeros
 
 
 def multiply(rows: Reals, j: Index, panels: Reals, p: int, out: Reals, o: int) -> None:
