@@ -59,6 +59,7 @@ def all_pairs(
     offsets: Floats,
     steps: Numbers,
     evaluations: Numbers,
+) -> None: ...
 def lay(
     X: Reals,
     numbers: Numbers,
