@@ -3,13 +3,14 @@
 #   make run    set up .venv, install maxmargin, train, test, prove, save and predict by its command
 #   make test   set up what the tests need and run them
 #   make core   compile src/maxmargin/core again after a change to it
+#   make docs   execute every example and build the site into build/docs, warnings being errors
 #   make compat run them with the oldest and the newest scikit-learn, NumPy and SciPy
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: core run test lint types compat coverage fuzz clean
+.PHONY: core run test docs lint types compat coverage fuzz clean
 .NOTPARALLEL:
 
 run: $(VENV)/ready-cli,plot,tables core
@@ -21,6 +22,11 @@ test: $(VENV)/ready-test core
 # Compiles what has changed, in place.
 core: | $(BIN)/pip
 	$(BIN)/python hatch_build.py
+
+docs: $(VENV)/ready-docs core
+	$(BIN)/python -m pytest -q tests/test_documents.py tests/test_howto.py tests/test_site.py
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "the site is in build/docs: open build/docs/index.html"
 
 lint: $(VENV)/ready-dev
 	$(BIN)/ruff check

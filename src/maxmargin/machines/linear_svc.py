@@ -41,7 +41,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     ===================  ==========================  ==============================================
     .                    scikit-learn (LIBLINEAR)    here
     ===================  ==========================  ==============================================
-    offset               adds ½b² (or |b|) to the    free, as in `SVC(kernel="linear")`: the model
+    offset               adds ½b² or abs(b) to the   free, as in `SVC(kernel="linear")`: the model
                          objective                   does not change when all rows are shifted
     `intercept_scaling`  makes that term smaller     no effect
     `tol`                1e-4, of a criterion that   1e-6, of the relative duality gap: the
