@@ -116,18 +116,18 @@ def test_every_module_is_in_a_room_of_the_plan(name):
 
 
 def planned() -> list[str]:
-    """The names at the root of the package, as the README's plan of the house lists them."""
-    plan = (ROOT / "README.md").read_text().split("    src/maxmargin/\n")[1].split("    tests/")[0]
+    """The names at the root of the package, as the plan of the house in CONTRIBUTING lists them."""
+    plan = (ROOT / "CONTRIBUTING.md").read_text().split("    src/maxmargin/\n")[1].split("    tests/")[0]
     return [line.split()[0].removesuffix("/").removesuffix(".py") for line in plan.splitlines()]
 
 
 @pytest.mark.small
-def test_the_plan_in_the_readme_is_the_house():
+def test_the_plan_is_the_house():
     assert sorted(planned()) == sorted({room(name) for name in MODULES})
 
 
 @pytest.mark.small
-def test_the_plan_in_the_readme_is_in_the_order_of_imports():
+def test_the_plan_is_in_the_order_of_imports():
     floors = [FLOOR_OF[name] for name in planned()]
     assert floors == sorted(floors)
 

@@ -1,6 +1,8 @@
-"""The terminal session in the README is what happens."""
+"""The terminal sessions in the documents are what happens."""
 
 import re
+
+import pytest
 
 from documents import NUMBER, ROOT
 
@@ -8,9 +10,9 @@ SESSION = re.compile(r"```console\n(.*?)```", re.DOTALL)
 LINES = re.compile(r"[\s│┃─━┏┓┗┛┡┩└┘├┤┬┴┼╇┳┻╋]+")  # as wide as the numbers in a table
 
 
-def commands():
+def commands(document):
     """Each line after a dollar, and what is printed below it."""
-    text = "".join(SESSION.findall((ROOT / "README.md").read_text()))
+    text = "".join(SESSION.findall((ROOT / document).read_text()))
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, printed = part.partition("\n")
         yield command, printed
@@ -21,10 +23,11 @@ def words(text):
     return LINES.sub(" ", re.sub(r"# m?s\b", "# s", NUMBER.sub("#", text))).strip()
 
 
-def test_the_session_in_the_readme(run, folder):
+@pytest.mark.parametrize(("document", "least"), [("README.md", 3), ("docs/do/command.md", 5)])
+def test_the_session_of_a_document(run, folder, document, least):
     (folder / "iris.csv").unlink()
-    done = list(commands())
-    assert len(done) >= 5
+    done = list(commands(document))
+    assert len(done) >= least
     for command, printed in done:
         line, _, head = command.partition(" | head -")
         program, *arguments = line.split()
