@@ -117,7 +117,8 @@ def test_every_module_is_in_a_room_of_the_plan(name):
 
 def planned() -> list[str]:
     """The names at the root of the package, as the plan of the house in CONTRIBUTING lists them."""
-    plan = (ROOT / "CONTRIBUTING.md").read_text().split("    src/maxmargin/\n")[1].split("    tests/")[0]
+    document = (ROOT / "CONTRIBUTING.md").read_text()
+    plan = document.split("    src/maxmargin/\n")[1].split("    tests/")[0]
     return [line.split()[0].removesuffix("/").removesuffix(".py") for line in plan.splitlines()]
 
 
