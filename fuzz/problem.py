@@ -155,9 +155,9 @@ class Problem:
             options["kernel"] = self._kernel()
             if self.kernel == "rbf" and self.steepness != 1:
                 options["gamma"] = self._gamma
-        if self.machine in ("SVC", "SVR", *LINEAR):
-            options.update(C=self.C, fit_intercept=self.fit_intercept)
-        elif self.machine == "NuSVR":
+        if self.machine != "OneClassSVM":
+            options["fit_intercept"] = self.fit_intercept
+        if self.machine in ("SVC", "SVR", "NuSVR", *LINEAR):
             options["C"] = self.C
         if self.machine in ("NuSVC", "NuSVR", "OneClassSVM"):
             options["nu"] = self.nu

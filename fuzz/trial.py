@@ -55,7 +55,7 @@ def has_no_solution(problem: Problem, y: Any, weights: Any) -> bool:
         return False
     weights = np.ones(len(y)) if weights is None else weights
     sizes = [weights[y == each].sum() for each in np.unique(y[weights > 0])]
-    if problem.machine != "NuSVC" or len(sizes) < 2:
+    if problem.machine != "NuSVC" or not problem.fit_intercept or len(sizes) < 2:
         return len(sizes) < 2
     pairs = list(combinations(sizes, 2))
     if problem.multiclass == "ovr" and len(sizes) > 2:

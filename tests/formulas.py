@@ -190,14 +190,17 @@ def hinge(y, C, beta, h, b, offset, squares, error) -> Verdict:
     return Verdict(primal, dual, violation, slack, slack * (loss_slope + np.abs(beta).sum()))
 
 
-def nu_hinge(y, w, beta, h, b, rho, nu, known, error) -> Verdict:
+def nu_hinge(y, w, beta, h, b, rho, nu, known, offset, error) -> Verdict:
     """½‖w‖² + Σ w_i max(0, ρ − y_i f_i) − ρνΣw, and −½βᵀKβ."""
     half = nu * w.sum() / 2
     at_bound = np.isclose(np.abs(beta), w, rtol=1e-12, atol=0)  # but for the division by ρ
     beta = np.where(at_bound, np.sign(beta) * w, beta)
     lower, upper = np.where(y > 0, 0.0, -w), np.where(y > 0, w, 0.0)
     worst = 0.0
-    for sign in (1, -1):
+    if not offset:  # one sum, of y β
+        feasible(y * beta, 0 * w, w, 2 * half, "ν-SVC")
+        worst = spread(-y * h, y * beta < w, y * beta > 0, True)
+    for sign in (1, -1) if offset else ():
         own = y == sign
         feasible(beta[own], lower[own], upper[own], sign * half, "ν-SVC")
         sides = (beta < upper)[own], (beta > lower)[own]
@@ -243,13 +246,13 @@ def pinball(y, C, beta, h, b, q, offset, error) -> Verdict:
     return Verdict(primal, dual, violation, slack, slack * (C.sum() + np.abs(beta).sum()))
 
 
-def nu_tube(y, C, beta, h, b, epsilon, nu, error) -> Verdict:
+def nu_tube(y, C, beta, h, b, epsilon, nu, offset, error) -> Verdict:
     """½‖w‖² + Σ C_i max(0, |y_i − f_i| − ε) + νεΣC, and yᵀβ − ½βᵀKβ.
 
     Where both variables of a row are above zero their sum does not tell them apart: then the
     violation is left to the gap.
     """
-    feasible(beta, -C, C, 0.0, "ν-SVR")
+    feasible(beta, -C, C, 0.0 if offset else None, "ν-SVR")
     residual, square = y - h - b, rounded_sum(beta * h)
     loss = np.maximum(0.0, residual - epsilon) + np.maximum(0.0, -residual - epsilon)
     primal = 0.5 * square + rounded_sum(C * loss) + nu * epsilon * rounded_sum(C)
@@ -257,9 +260,11 @@ def nu_tube(y, C, beta, h, b, epsilon, nu, error) -> Verdict:
     violation = 0.0
     if np.isclose(np.abs(beta).sum(), nu * C.sum(), rtol=1e-9, atol=0):
         above, below = np.maximum(beta, 0), np.minimum(beta, 0)
-        violation = max(
-            spread(y - h, above < C, above > 0, True), spread(y - h, below < 0, below > -C, True)
-        )
+        copies = (y - h, above < C, above > 0), (y - h, below < 0, below > -C)
+        if not offset:  # the copies share one sum, of |β|
+            falls = h - y, below > -C, below < 0
+            copies = ([np.concatenate(each) for each in zip(copies[0], falls, strict=True)],)
+        violation = max(spread(*copy, True) for copy in copies)
     slack = float(error.max(initial=0)) + UNIT * (abs(b) + np.abs(y).max(initial=0))
     # β is a difference of two variables that sum to νΣC/2 each, and rounded as these are.
     slack *= 1 + nu * C.sum() / max(np.abs(beta).sum(), 1e-300)

@@ -176,13 +176,13 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
             at_most = np.abs(beta) / np.where(bounds[rows] > 0, bounds[rows], np.inf)
             C = at_most.max(initial=0) * bounds[rows]
             C = np.where(np.isclose(np.abs(beta), C, rtol=1e-12), np.abs(beta), C)
-            verdicts.append(hinge(signs, C, beta, h, b, True, None, e))
+            verdicts.append(hinge(signs, C, beta, h, b, machine.fit_intercept, None, e))
         elif kind == "NuSVC":
             total = machine.nu * weight[rows].sum()
             rho = total / np.abs(beta).sum()
             known = abs(rho - 1) > 1e-9  # a machine without margin is not divided by ρ
-            parts = rho * beta, rho * h, rho * b, rho, machine.nu, known, rho * e
-            verdicts.append(nu_hinge(signs, weight[rows], *parts))
+            parts = rho * beta, rho * h, rho * b, rho, machine.nu, known
+            verdicts.append(nu_hinge(signs, weight[rows], *parts, machine.fit_intercept, rho * e))
         elif kind == "OneClassSVM":
             verdicts.append(density(weight, beta, h, -b, machine.nu, e))
         else:
@@ -197,7 +197,8 @@ def dual_verdicts(machine, X, y, sample_weight) -> list[Verdict]:
                 verdicts.append(pinball(target, C, beta, h, b, level, machine.fit_intercept, e))
             else:
                 epsilon = np.ravel(machine.epsilon_)[k]
-                verdicts.append(nu_tube(target, C, beta, h, b, epsilon, machine.nu, e))
+                parts = epsilon, machine.nu, machine.fit_intercept, e
+                verdicts.append(nu_tube(target, C, beta, h, b, *parts))
     return verdicts
 
 

@@ -39,12 +39,15 @@ def c_svc(y: Floats, C: Floats | float, *, fit_intercept: bool = True) -> DualPr
     )
 
 
-def nu_svc(y: Floats, bound: Floats, nu: float, count: float) -> DualProblem:
+def nu_svc(
+    y: Floats, bound: Floats, nu: float, count: float, *, fit_intercept: bool = True
+) -> DualProblem:
     """ν-classifier: β_i in [0, w_i] or [−w_i, 0], each class summing to ±ν·count/2.
 
     The offsets of the two groups are b − ρ (positive class) and b + ρ; dividing by ρ gives the
     decision function of a C-SVC with C = 1/ρ. ν bounds the share of margin errors from above
-    and that of support vectors from below.
+    and that of support vectors from below. Without an offset only Σ y_i β_i = ν·count is asked, of
+    both classes together: the one-class problem of the points y_i φ(x_i). Its offset is −ρ.
 
     Examples
     --------
@@ -52,6 +55,10 @@ def nu_svc(y: Floats, bound: Floats, nu: float, count: float) -> DualProblem:
     >>> problem.n_groups, problem.sums
     (2, array([ 0.75, -0.75]))
     """
+    ends = {"lower": np.where(y > 0, 0.0, -bound), "upper": np.where(y > 0, bound, 0.0)}
+    if not fit_intercept:
+        total = min(nu * count, bound.sum())
+        return DualProblem(np.zeros(len(y)), **ends, sums=np.array([total]), signs=y.astype(float))
     room = min(bound[y > 0].sum(), bound[y < 0].sum())
     largest = float(2 * room / count)
     if nu > largest:
@@ -62,8 +69,7 @@ def nu_svc(y: Floats, bound: Floats, nu: float, count: float) -> DualProblem:
     total = min(nu * count / 2, room)
     return DualProblem(
         linear=np.zeros(len(y)),
-        lower=np.where(y > 0, 0.0, -bound),
-        upper=np.where(y > 0, bound, 0.0),
+        **ends,
         sums=np.array([total, -total]),
         group=np.where(y > 0, 0, 1).astype(np.int8),
     )
@@ -93,10 +99,11 @@ def epsilon_svr(
     )
 
 
-def nu_svr(y: Floats, bound: Floats, nu: float) -> DualProblem:
+def nu_svr(y: Floats, bound: Floats, nu: float, *, fit_intercept: bool = True) -> DualProblem:
     """ν-regression: as ε-SVR with ε found by the machine, both copies summing to ±ν ΣC_i / 2.
 
-    The offsets of the two groups are b + ε (points above the tube) and b − ε.
+    The offsets of the two groups are b + ε (points above the tube) and b − ε. Without an offset
+    Σ|β| = ν ΣC_i is all that is asked, and its offset is ε.
 
     Examples
     --------
@@ -104,14 +111,18 @@ def nu_svr(y: Floats, bound: Floats, nu: float) -> DualProblem:
     array([ 0.5, -0.5])
     """
     rows = np.tile(np.arange(len(y)), 2)
-    half = nu * bound.sum() / 2
+    total = nu * bound.sum()
+    copy = np.repeat(np.array([0, 1], np.int8), len(y))
+    if fit_intercept:
+        sums = {"sums": np.array([total / 2, -total / 2]), "group": copy}
+    else:
+        sums = {"sums": np.array([total]), "signs": 1.0 - 2.0 * copy}
     return DualProblem(
         linear=np.concatenate([-y, -y]).astype(float),
         lower=np.concatenate([np.zeros(len(y)), -bound]),
         upper=np.concatenate([bound, np.zeros(len(y))]),
-        sums=np.array([half, -half]),
-        group=np.repeat(np.array([0, 1], np.int8), len(y)),
         rows=rows,
+        **sums,
     )
 
 
@@ -137,6 +148,8 @@ def quantile(y: Floats, bound: Floats, q: float, *, fit_intercept: bool = True) 
 
 def one_class(bound: Floats, nu: float) -> DualProblem:
     """One-class machine: β_i in [0, w_i], Σβ = ν Σw; f(x) = Σ β_i k(x_i, x) + b, b = −ρ.
+
+    There is no such machine without b: w = 0 would be its optimum.
 
     Examples
     --------

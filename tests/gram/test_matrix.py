@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import SVC
 from maxmargin.gram import Gram, cross_dot
+from maxmargin.gram.held import HeldGram
 from maxmargin.hardware.simd import UNIT
 from maxmargin.kernels import (
     RBF,
@@ -161,6 +162,27 @@ def test_prediction_in_tiles_is_the_product(kernel, form):
         assert_allclose(product, expected[:, lines], rtol=1e-4, atol=1e-3)
     nothing = cross_dot(kernel, FORMS[form](X), FORMS[form](Z)[:0], coef[:, :0])
     assert_array_equal(nothing, np.zeros((80, 3)))
+
+
+@pytest.mark.parametrize("twice", [False, True])
+@pytest.mark.parametrize("form", ["tiles", "held"])
+@pytest.mark.parametrize("size", SIZES)
+def test_a_reflected_matrix_has_the_signs_of_its_rows(size, form, twice):
+    """Blocks, squares, rows and products; also with distances from differences."""
+    X, rng = rows_of(SIZES[size]), np.random.default_rng(0)
+    gram = Gram(RBF(0.2), X, threads=1) if form == "tiles" else HeldGram(RBF(0.2)(X, X))
+    rows = rng.integers(0, len(X), len(X)) if twice else np.arange(len(X))
+    signs, some, coef = rng.choice([-1.0, 1.0], len(X)), np.array([1, 5, 7]), [1.0, -2.0, 0.5]
+    K = signs[:, None] * RBF(0.2)(X[rows], X[rows]) * signs
+    part = gram.reflected(rows if twice else None, signs)
+    for _ in range(2 if form == "tiles" else 1):
+        assert_allclose(part.block(some, some[:2]), K[np.ix_(some, some[:2])], atol=1e-9)
+        assert_allclose(part.square(some), K[np.ix_(some, some)], atol=1e-9)
+        assert_allclose(part.row(5), K[5], atol=1e-9)
+        assert_allclose(part.dot(some, coef), coef @ K[some], atol=1e-9)
+        assert_allclose(part.dot(some, coef, rows=some), (coef @ K[some])[some], atol=1e-9)
+        if form == "tiles":
+            part.use_differences()
 
 
 def test_evaluations_are_counted():

@@ -55,6 +55,10 @@ class EntrySource(ABC):
     def take(self, rows: Numbers) -> EntrySource:
         """The same for some rows, on one thread."""
 
+    def by_differences(self) -> EntrySource:
+        """Entries that the kernel itself computes, distances from x − z: slow and exact."""
+        return KernelEntries(self.kernel, self.X, self.threads)
+
     @abstractmethod
     def largest_norm(self) -> float:
         """The largest ‖x‖² of the rows that entries are computed from."""
@@ -194,6 +198,9 @@ class KernelEntries(EntrySource):
         largest = float(self.kernel.diagonal(self.X[:1])[0])
         return float(np.finfo(float).eps) * (int(self.X.shape[1]) + 8) * largest
 
+    def by_differences(self) -> EntrySource:
+        return self
+
     @property
     def costly(self) -> bool:
         return not self.kernel.precomputed
@@ -238,6 +245,47 @@ class KernelEntries(EntrySource):
         n = n if columns else 0
         step = max(1, TILE_ENTRIES // max(columns, 1))
         run_all(fill, [(start, min(start + step, n)) for start in range(0, n, step)], self.threads)
+
+
+class ReflectedEntries(EntrySource):
+    """s_i s_j K_ij of another source, for signs s of the rows."""
+
+    def __init__(self, source: EntrySource, signs: Floats) -> None:
+        super().__init__(source.kernel, source.X, source.threads)
+        self.source, self.signs = source, signs
+        self.packed = source.packed
+
+    @property
+    def error(self) -> float:
+        return self.source.error
+
+    @property
+    def costly(self) -> bool:
+        return self.source.costly
+
+    def take(self, rows: Numbers) -> ReflectedEntries:
+        return ReflectedEntries(self.source.take(rows), self.signs[rows])
+
+    def by_differences(self) -> EntrySource:
+        return ReflectedEntries(self.source.by_differences(), self.signs)
+
+    def largest_norm(self) -> float:
+        return self.source.largest_norm()
+
+    def block(
+        self, i: Numbers, j: Numbers | None, dtype: RealType, out: Entries | None = None
+    ) -> Entries:
+        signs = self.signs.astype(dtype)
+        values = self.source.block(i, j, dtype, out)
+        values *= signs[i][:, None]
+        values *= signs if j is None else signs[j]
+        self.evaluations += values.size
+        return values
+
+    def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
+        values = self.source.dot(j, self.signs[j] * coef, dtype, rows)
+        self.evaluations += len(values) * len(j)
+        return values * (self.signs if rows is None else self.signs[rows])
 
 
 def entries_of(kernel: Kernel, X: Data, threads: int) -> EntrySource:

@@ -73,6 +73,11 @@ class HeldGram(Gram):
         part = self.square(rows, self.precision)
         return HeldGram(part, cache_size=self.budget / self.threads / 2**20)
 
+    def reflected(self, rows: Numbers | None, signs: Floats) -> HeldGram:
+        part, signs = self if rows is None else self.take(rows), signs.astype(self.precision)
+        K = signs[:, None] * part.K * signs
+        return HeldGram(K, cache_size=self.cache_size, threads=self.threads)
+
     def block(self, i: ArrayLike, j: ArrayLike, dtype: RealType = np.float64) -> Entries:
         i, j = np.asarray(i), np.asarray(j)
         return self._gathered(i, j, np.empty((len(i), len(j)), dtype))

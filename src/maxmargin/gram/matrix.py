@@ -19,7 +19,7 @@ from weakref import proxy
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.gram.entries import LARGEST, KernelEntries, entries_of
+from maxmargin.gram.entries import LARGEST, ReflectedEntries, entries_of
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
@@ -95,10 +95,8 @@ class Gram:
 
     def use_differences(self) -> None:
         """From now on the kernel itself computes entries, distances from x − z: slow and exact."""
-        if self.kernel.precomputed or isinstance(self._entries, KernelEntries):
-            return
         count = self.evaluations
-        self._entries = KernelEntries(self.kernel, self.X, self.threads)
+        self._entries = self._entries.by_differences()
         self.evaluations = count
         self._matrix = self._held = self._cache = self._whole = None
 
@@ -197,6 +195,13 @@ class Gram:
             part.__dict__.pop("budget", None)
         elif self.n <= HELD_ROWS:
             part._whole = partial(self.square, rows)
+        return part
+
+    def reflected(self, rows: Numbers | None, signs: Floats) -> Gram:
+        """s_i s_j K_ij, for signs of all rows, or of those with the given numbers."""
+        part = copy(self) if rows is None else self.take(rows)
+        part._entries = ReflectedEntries(part._entries, signs)
+        part._cache = part._matrix = part._held = part._whole = None
         return part
 
     def block(self, i: ArrayLike, j: ArrayLike, dtype: RealType = np.float64) -> Entries:

@@ -52,13 +52,17 @@ def _moments(X: Data, weights: Floats | None) -> tuple[float, float]:
     """Mean and variance of all entries, in two passes: E x² − (E x)² has no digits far from 0."""
     step = max(1, (1 << 20) // X.shape[1])  # rows at a time: X may be a memmap, or float32
     parts = [slice(i, i + step) for i in range(0, len(X), step)]
-    if weights is None:
-        mean = X.mean(dtype=np.float64)
-        return float(mean), float(sum(np.sum((X[i] - mean) ** 2) for i in parts)) / X.size
-    entries = weights.sum() * X.shape[1]
-    mean = sum(weights[i] @ X[i].sum(axis=1, dtype=np.float64) for i in parts) / entries
-    squares = sum(weights[i] @ ((X[i] - mean) ** 2).sum(axis=1) for i in parts)
-    return float(mean), float(squares / entries)
+    each = np.ones(len(X)) if weights is None else weights
+    entries = each.sum() * X.shape[1]
+    mean = X.mean(dtype=np.float64)
+    if weights is not None:
+        mean = sum(each[i] @ X[i].sum(axis=1, dtype=np.float64) for i in parts) / entries
+    squares = shift = 0.0
+    for i in parts:
+        off = X[i] - mean
+        shift += each[i] @ off.sum(axis=1)
+        squares += each[i] @ (off**2).sum(axis=1)
+    return float(mean), _variance(squares, shift, entries)
 
 
 def _moments_of_stored(X: Data, weights: Floats | None) -> tuple[float, float]:
@@ -67,9 +71,16 @@ def _moments_of_stored(X: Data, weights: Floats | None) -> tuple[float, float]:
     each = np.ones(X.shape[0]) if weights is None else weights
     stored = np.diff(X.indptr)
     own, entries = np.repeat(each, stored), each.sum() * X.shape[1]
+    empty = each @ (X.shape[1] - stored)
     mean = np.float64(own @ X.data) / entries
-    squares = own @ (X.data - mean) ** 2 + each @ (X.shape[1] - stored) * mean**2
-    return float(mean), float(squares / entries)
+    off = X.data - mean
+    squares, shift = own @ off**2 + empty * mean**2, own @ off - empty * mean
+    return float(mean), _variance(squares, shift, entries)
+
+
+def _variance(squares: float, shift: float, entries: float) -> float:
+    """The variance from Σ(x − m)² and Σ(x − m), where m is the mean but for its last digit."""
+    return float(squares / entries - (shift / entries) ** 2)
 
 
 def number(gamma: Gamma) -> float:

@@ -42,6 +42,9 @@ class NuSVC(KernelClassifier):
     class_weight : dict or "balanced"
         ν finds C = 1/ρ on the unweighted classes; the weights then multiply C as in `SVC`. (In
         the ν problem itself both classes have the same total, so weights could not act.)
+    fit_intercept : bool, default=True
+        Whether there is an offset b. Without one the margin errors of both classes are counted
+        together, so that any ν is feasible, however few rows a class has.
     kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter,
     decision_function_shape, break_ties, random_state, solver, criterion, max_time, warm_start,
     n_jobs, multiclass : see `SVC`
@@ -64,6 +67,7 @@ class NuSVC(KernelClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelClassifier._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "fit_intercept": ["boolean"],
     }
     _milder: ClassVar[str] = "raise nu"
 
@@ -87,6 +91,7 @@ class NuSVC(KernelClassifier):
         random_state: RandomState = None,
         solver: str | Solver = "block",
         criterion: Literal["both", "kkt"] = "both",
+        fit_intercept: bool = True,
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -109,6 +114,7 @@ class NuSVC(KernelClassifier):
         self.random_state = random_state
         self.solver = solver
         self.criterion = criterion
+        self.fit_intercept = fit_intercept
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -153,7 +159,7 @@ class NuSVC(KernelClassifier):
         solutions: Answers = super()._solve(run, X, plan, form, starts, tols)
         none = self._no_margin(float(form.kernel.diagonal(X).max(initial=0)), plan.bounds)
         for _ in range(TIGHTENINGS):
-            found = [margin_of(each.offsets) for each in solutions]
+            found = [self._margin_of(each.offsets) for each in solutions]
             aims = [self.tol * (min(rho, 1.0) if rho > none else 1.0) for rho in found]
             done = all(
                 each.status is not Status.CONVERGED or each.values.violation <= aim
@@ -169,7 +175,7 @@ class NuSVC(KernelClassifier):
         """Converged, where ρ vanished on the way to a tolerance that was a share of it."""
         ending = convergence(solution.values, Criterion.BOTH, self.tol)
         ended = solution.status in (Status.OUT_OF_ITERATIONS, Status.STAGNATED)
-        if ending and ended and margin_of(solution.offsets) <= none:
+        if ending and ended and self._margin_of(solution.offsets) <= none:
             return replace(solution, status=ending.status, why="no margin")
         return solution
 
@@ -201,24 +207,26 @@ class NuSVC(KernelClassifier):
 
     def _problem(self, number: int, signs: Floats, bounds: Floats, counts: Floats) -> DualProblem:
         if self._penalties is None:
-            return nu_svc(signs, bounds, self.nu, counts.sum())
-        return c_svc(signs, self._penalties[number] * bounds)
+            return nu_svc(signs, bounds, self.nu, counts.sum(), fit_intercept=self.fit_intercept)
+        penalties = self._penalties[number] * bounds
+        return c_svc(signs, penalties, fit_intercept=self.fit_intercept)
 
     def _encode(self, number: int, coef: Floats) -> Floats:
         return unit(self._rho_[number]) * coef
 
     def _decode(self, beta: Floats, offsets: Floats) -> tuple[Floats, float]:
         """Rescaled by ρ, so that the margin is where |f| = 1."""
-        rho = unit(margin_of(offsets))
-        return beta / rho, float(offsets.mean() / rho)
+        rho = unit(self._margin_of(offsets))
+        return beta / rho, float(offsets.mean() / rho) if self.fit_intercept else 0.0
 
     def _from_offsets(self, offsets: Sequence[Floats]) -> dict[str, Any]:
-        return {"_rho_": np.array([margin_of(pair) for pair in offsets])}
+        return {"_rho_": np.array([self._margin_of(each) for each in offsets])}
 
-
-def margin_of(offsets: Floats) -> float:
-    """ρ from the offsets b − ρ and b + ρ; 1 for a C-SVC, which has one offset only."""
-    return float(offsets[1] - offsets[0]) / 2 if len(offsets) == 2 else 1.0
+    def _margin_of(self, offsets: Floats) -> float:
+        """ρ from the offsets b − ρ and b + ρ, or −ρ without b; 1 for a C-SVC of class weights."""
+        if self._penalties is not None:
+            return 1.0
+        return float(offsets[1] - offsets[0]) / 2 if self.fit_intercept else -float(offsets[0])
 
 
 def unit(rho: float) -> float:

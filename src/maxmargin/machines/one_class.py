@@ -27,8 +27,9 @@ from maxmargin.solvers import Solver
 class OneClassSVM(OutlierMixin, DualMachine):
     """Unsupervised outlier detection: the smallest region that holds a share 1 − ν of the rows.
 
-    Every parameter and attribute of `sklearn.svm.OneClassSVM` is here; the rest is that of
-    `maxmargin.SVC`.
+    f(x) = Σ β_i k(x_i, x) − ρ has no offset beside ρ, and with ρ = 0 the best w is 0: it is the one
+    machine without `fit_intercept`. Every parameter and attribute of `sklearn.svm.OneClassSVM` is
+    here; the rest is that of `maxmargin.SVC`.
 
     Parameters
     ----------

@@ -190,6 +190,12 @@ def check_takes(machine: Machine) -> None:
     """Raise if this machine, as its parameters are, cannot be trained on partitions."""
     if not machine._takes_partitions:
         raise TypeError(f"{type(machine).__name__} takes all rows at once; SVC takes partitions")
+    params = machine.get_params()
+    if "nu" in params and not params.get("fit_intercept", True):
+        raise ValueError(
+            f"{type(machine).__name__}(fit_intercept=False) takes all rows at once; SVR takes "
+            "partitions without an offset too"
+        )
     if machine.warm_start:
         raise ValueError("warm_start=True is for arrays; on partitions use checkpoint=path")
     if getattr(machine, "refine", False):

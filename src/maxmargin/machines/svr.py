@@ -258,7 +258,7 @@ class NuSVR(DualRegressor):
     ----------
     nu : float in (0, 1], default=0.5
     C, kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, solver,
-    criterion, max_time, warm_start, n_jobs : see `SVC`
+    criterion, fit_intercept, max_time, warm_start, n_jobs : see `SVC`
 
     Attributes
     ----------
@@ -281,6 +281,7 @@ class NuSVR(DualRegressor):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **DualRegressor._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+        "fit_intercept": ["boolean"],
     }
 
     def __init__(
@@ -299,6 +300,7 @@ class NuSVR(DualRegressor):
         max_iter: int = -1,
         solver: str | Solver = "block",
         criterion: Literal["both", "kkt"] = "both",
+        fit_intercept: bool = True,
         max_time: float | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -316,17 +318,20 @@ class NuSVR(DualRegressor):
         self.max_iter = max_iter
         self.solver = solver
         self.criterion = criterion
+        self.fit_intercept = fit_intercept
         self.max_time = max_time
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
     def formulate(self, y: Floats, bounds: Floats) -> DualProblem:
-        """Of two groups: their offsets are b + ε and b − ε."""
-        return nu_svr(y, bounds, self.nu)
+        """The offsets are b + ε and b − ε; without b there is one, ε."""
+        return nu_svr(y, bounds, self.nu, fit_intercept=self.fit_intercept)
 
     def _decode(self, beta: Floats, offsets: Floats) -> tuple[Floats, float]:
-        return beta, float(offsets.mean())
+        return beta, float(offsets.mean()) if self.fit_intercept else 0.0
 
     def _from_offsets(self, offsets: Sequence[Floats]) -> dict[str, Any]:
-        found = np.array([(above - below) / 2 for above, below in offsets])
+        found = np.array(
+            [(each[0] - each[1]) / 2 if len(each) > 1 else each[0] for each in offsets]
+        )
         return {"epsilon_": found if len(found) > 1 else float(found[0])}

@@ -26,12 +26,16 @@ margin) a primal point must satisfy its constraint exactly, so w and b are scale
 does. Scaling does not help a regressor: what exceeds its tube costs twice the largest |β_i|, and
 D and P enclose the optimum of the machine with that C. The multipliers are below it, so that the
 constraint C = ∞ has the same optimum.
+
+A ν machine without an offset has one sum, of |β|. With the sign s_i of each variable it is
+Σ s_i β_i = d; in α = s β it is a sum as above, and K_ij is s_i s_j K_ij (`reflected`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +60,8 @@ class DualProblem:
     rows : ndarray of shape (m,) or None
         The row of the data behind each variable; None if variable i is row i. The two copies
         of a regressor share their kernel rows this way.
+    signs : s, ndarray of +1 and −1 of shape (m,), or None
+        The sums are of s_i β_i; None if they are of β_i.
 
     Examples
     --------
@@ -74,6 +80,7 @@ class DualProblem:
     sums: Floats = field(default_factory=lambda: np.zeros(1))
     group: Numbers = field(default_factory=lambda: np.zeros(0, np.int8))
     rows: Numbers | None = None
+    signs: Floats | None = None
 
     def __post_init__(self) -> None:
         if len(self.group) == 0:
@@ -88,6 +95,20 @@ class DualProblem:
     def n_groups(self) -> int:
         """Number of sum constraints."""
         return len(self.sums)
+
+    @cached_property
+    def reflected(self) -> DualProblem:
+        """The same problem in α = s β: variable i has row i of `Gram.reflected`, and no sign."""
+        if self.signs is None:
+            return self
+        ends = self.signs * self.lower, self.signs * self.upper
+        return DualProblem(
+            linear=self.signs * self.linear,
+            lower=np.minimum(*ends) + 0.0,  # no −0
+            upper=np.maximum(*ends) + 0.0,
+            sums=self.sums,
+            group=self.group,
+        )
 
     def row_of(self, variables: Numbers) -> Numbers:
         """Data rows behind the given variables."""
@@ -108,6 +129,9 @@ class DualProblem:
         all: variables stay at their bounds where possible, and a sparse point stays sparse. A
         variable within rounding of a bound is set to it.
         """
+        if self.signs is not None:
+            alpha = self.reflected.feasible(None if beta is None else self.signs * beta)
+            return self.signs * alpha + 0.0
         if beta is None:
             beta = np.minimum(np.maximum(self.lower, 0.0), self.upper)
             if not np.count_nonzero(beta) and not np.count_nonzero(self.sums):
@@ -128,6 +152,9 @@ class DualProblem:
 
     def check_feasible(self, beta: Floats, solver: str) -> None:
         """Raise if β is outside the box or has other sums: no bound holds for it."""
+        if self.signs is not None:
+            self.reflected.check_feasible(self.signs * beta, solver)
+            return
         inside = (self.lower <= beta) & (beta <= self.upper)
         if not inside.all():
             i = int(inside.argmin())
@@ -218,6 +245,8 @@ class DualProblem:
         self, beta: Floats, gradient: Floats, offsets: Floats | None = None
     ) -> tuple[tuple[float, float, float, float, float], Floats, Floats]:
         """What `values_of` gives, `sides`, and the offsets: these, or those that β implies."""
+        if self.signs is not None:
+            return self.reflected._measured(self.signs * beta, self.signs * gradient, offsets)
         sides = np.empty((SIDES, max(self.n_groups, 1)))
         b = sides[-1, : self.n_groups] if offsets is None else offsets
         found = native.values_of(

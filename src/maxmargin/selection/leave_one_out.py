@@ -30,7 +30,7 @@ from maxmargin.problem import DualProblem
 from maxmargin.selection.bounds import Estimate, bounds_of, span, timed
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
-from maxmargin.selection.target import RealTarget, Target, target_of, validated
+from maxmargin.selection.target import RealTarget, Target, check_sums, target_of, validated
 from maxmargin.solvers.qp.path import CHUNK, SNAP, units
 
 MOST = 256  # rows removed at a time: more take more memory, and fewer more rounds
@@ -226,6 +226,7 @@ def check_machine(machine: Any) -> None:
             "leave_one_out cannot take a NuSVC with class_weight, which is two fits in one: use "
             "an SVC with class_weight, or class_weight=None"
         )
+    check_sums(machine, "leave_one_out", "cross_val_predict(cv=LeaveOneOut())")
     machine.__dict__.setdefault("_penalties", None)
 
 

@@ -233,3 +233,13 @@ def validated(machine: DualMachine, X: Data, y: ArrayLike) -> tuple[Any, Any]:
         return X, y
     X, y = machine._validate(X, y, y_numeric=True)
     return X, np.asarray(y, np.float64)
+
+
+def check_sums(machine: Any, name: str, instead: str) -> None:
+    """Raise for a ν machine without an offset: its sum is of |β|, which no path here follows."""
+    params = machine.get_params()
+    if "nu" in params and not params.get("fit_intercept", True):
+        raise ValueError(
+            f"{name} cannot take {type(machine).__name__}(fit_intercept=False): use {instead}, "
+            "or fit_intercept=True"
+        )

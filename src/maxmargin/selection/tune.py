@@ -24,7 +24,7 @@ from maxmargin.selection.on_client import AnyEvaluation, ClientEvaluation
 from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import OWN, Scores, Scoring
 from maxmargin.selection.search import Search, best_of, shown
-from maxmargin.selection.target import Target, target_of, validated
+from maxmargin.selection.target import Target, check_sums, target_of, validated
 
 Refit: TypeAlias = "bool | str | Callable[[dict[str, Any]], int]"
 
@@ -228,6 +228,7 @@ def check_machine(machine: Any, max_time: float | None) -> None:
             "tune works on the kernel itself: use approximation=None, or GridSearchCV for a "
             "machine on features"
         )
+    check_sums(machine, "a search", "GridSearchCV")
     if max_time is not None and not max_time > 0:
         raise ValueError(f"max_time={max_time!r} must be positive, or None")
 

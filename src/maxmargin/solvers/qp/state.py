@@ -21,6 +21,9 @@ NOTHING = 1e-9  # of (Σ|β_i|‖φ(x_i)‖)²: a ‖w‖² that counts as 0
 class DualState(State[DualProblem, Gram]):
     """β, its gradient G = Kβ + p, and the precision of the kernel entries that update G.
 
+    A problem whose sums have signs is solved in α = s β: `problem`, `gram`, `beta` and `gradient`
+    are those of its reflection, and `found` gives β.
+
     Attributes
     ----------
     gradient : G, in float64
@@ -45,6 +48,10 @@ class DualState(State[DualProblem, Gram]):
     """
 
     def __init__(self, problem: DualProblem, gram: Gram, start: Floats | None) -> None:
+        self._signs = problem.signs
+        if self._signs is not None:
+            start = None if start is None else self._signs * start
+            problem, gram = problem.reflected, gram.reflected(problem.rows, self._signs)
         super().__init__(problem, gram, problem.feasible(start))
         self.gradient, self.dtype = problem.linear.copy(), gram.precision
         self.updated, self.sharpened, self.aim = False, False, np.inf
@@ -83,7 +90,9 @@ class DualState(State[DualProblem, Gram]):
         return values._replace(nothing=nothing_of(self.beta, self._norms))
 
     def found(self) -> Found:
-        return Found(self.beta, None, self.gradient)
+        if self._signs is None:
+            return Found(self.beta, None, self.gradient)
+        return Found(self._signs * self.beta + 0.0, None, self._signs * self.gradient)
 
     def check(self, solver: str) -> None:
         self.problem.check_feasible(self.beta, solver)
