@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeV
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._available_if import _AvailableIfDescriptor
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -64,6 +65,7 @@ __all__ = [
     "sample_weights",
     "set_libsvm_state",
     "sparsify",
+    "take_rows",
     "validate_parameters",
 ]
 

@@ -18,6 +18,7 @@ from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.archive import Archive, whole
 from maxmargin.io.container import Model, ModelFileError
 from maxmargin.io.records import INT64, Description, classes, columns, sigmoids
+from maxmargin.kernels.gamma import RULES
 from maxmargin.machines import SVC, SVR
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.selection import SVCCV, SVRCV
@@ -55,9 +56,9 @@ class SearchRecord:
     refit_time_: float
 
     @property
-    def best_params_(self) -> dict[str, float]:
+    def best_params_(self) -> dict[str, Any]:
         """The parameters of the best cell."""
-        params: dict[str, float] = self.cv_results_["params"][self.best_index_]
+        params: dict[str, Any] = self.cv_results_["params"][self.best_index_]
         return params
 
     @property
@@ -101,9 +102,9 @@ def encoded(results: dict[str, Any]) -> SimpleNamespace:
         if name == "params":
             continue
         kind = MASKED if isinstance(values, np.ma.MaskedArray) else values.dtype.str[1:]
-        if values.dtype.kind == "U":
+        if values.dtype.kind in "UO":  # words, or rules for γ among numbers
             kind, count = WORDS, sum(each == WORDS for _, each in table.result_columns)
-            setattr(table, f"result_words{count}", values)
+            setattr(table, f"result_words{count}", np.array([str(each) for each in values]))
         else:
             numbers.append(np.asarray(values, np.float64))
         table.result_columns.append([name, kind])
@@ -118,18 +119,34 @@ def decoded(table: SimpleNamespace) -> dict[str, Any]:
     for name, kind in table.result_columns:
         if kind == WORDS:
             found[name] = getattr(table, f"result_words{next(texts)}").astype(str)
+            if name.startswith("param_"):
+                found[name] = masked([rule_or_number(each) for each in found[name].tolist()])
         elif kind == MASKED:
-            found[name] = np.ma.MaskedArray(
-                next(numbers).copy(), mask=np.zeros(len(table.results), bool)
-            )
+            found[name] = masked(next(numbers).copy())
         elif kind in KINDS:
             found[name] = exactly(name, next(numbers), kind)
         else:
             raise ModelFileError(f"column {name!r} of the results has the kind {kind!r}")
-    params = [name.removeprefix("param_") for name, kind in table.result_columns if kind == MASKED]
+    params = [name.removeprefix("param_") for name in found if name.startswith("param_")]
     values = zip(*(found[f"param_{name}"].tolist() for name in params), strict=True)
     found["params"] = [dict(zip(params, each, strict=True)) for each in values]
     return found
+
+
+def masked(values: Any) -> Any:
+    """An array of parameters as in `cv_results_`, none of them masked."""
+    kind = float if isinstance(values, np.ndarray) else object
+    return np.ma.MaskedArray(np.array(values, kind), mask=np.zeros(len(values), bool))
+
+
+def rule_or_number(word: str) -> str | float:
+    """γ, as it was written."""
+    if word in RULES:
+        return word
+    try:
+        return float(word)
+    except ValueError:
+        raise ModelFileError(f"{word!r} among the results is neither a number nor a rule") from None
 
 
 def exactly(name: str, values: Labels, kind: str) -> Labels:

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from maxmargin.hardware.arrays import Data, Floats
 
 Gamma: TypeAlias = float | Literal["scale", "auto"]
+RULES = ("scale", "auto")
 
 
 def check_gamma(gamma: Gamma, owner: object) -> None:
     """Refuse what is neither a rule nor a number ≥ 0."""
-    known = gamma in ("scale", "auto") if isinstance(gamma, str) else 0 <= gamma < np.inf
+    known = gamma in RULES if isinstance(gamma, str) else 0 <= gamma < np.inf
     if not known:
         raise ValueError(
             f'gamma of {type(owner).__name__} must be "scale", "auto" or a number ≥ 0, '

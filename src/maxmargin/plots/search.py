@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Mask
+from maxmargin.kernels.gamma import gamma_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import DASHES
 from maxmargin.selection.path import CPath
@@ -73,18 +74,19 @@ class SearchDisplay(Display):
         search = getattr(search, "search_", search)
         cells = search.cells
         Cs = np.unique([cell.machine.C for cell in cells])
-        gammas = np.unique([cell.gamma or np.nan for cell in cells])
+        each_gamma = [number_of(search, cell.gamma) for cell in cells]
+        gammas = np.unique(each_gamma)
         scores = np.full((len(gammas), len(Cs)), np.nan)
         tried = np.zeros(scores.shape, bool)
-        for cell in cells:
-            row = 0 if cell.gamma is None else int(np.searchsorted(gammas, cell.gamma))
+        for cell, gamma in zip(cells, each_gamma, strict=True):
+            row = 0 if np.isnan(gamma) else int(np.searchsorted(gammas, gamma))
             at = row, int(np.searchsorted(Cs, cell.machine.C))
             tried[at] = True
             if cell.complete:
                 scores[at] = np.fmax(scores[at], cell.mean(search.metric))
 
         def place(number: int) -> tuple[float, float]:
-            return cells[number].machine.C, cells[number].gamma or np.nan
+            return cells[number].machine.C, each_gamma[number]
 
         stages = range(max(cell.stage for cell in cells) + 1)
         path = [best_until(search, stage) for stage in stages]
@@ -138,6 +140,13 @@ class SearchDisplay(Display):
         apart = ((where[..., None] - known[:, None, None]) ** 2).sum(axis=0)
         nearest: Floats = self.scores[tried][apart.argmin(axis=-1)]
         return nearest
+
+
+def number_of(search: Search, gamma: float | str | None) -> float:
+    """γ of a cell; by a rule, its value on all rows; NaN if it is not searched."""
+    if isinstance(gamma, str):
+        return gamma_of(gamma, search.X, search.weights)
+    return gamma or np.nan
 
 
 def best_until(search: Search, stage: int) -> int | None:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.problem import Solution, Status
+from maxmargin.selection.grid import Point
 from maxmargin.selection.target import Target
 
 
@@ -57,7 +58,7 @@ class Cell:
     ----------
     params : its parameters, of those that are searched
     machine : a machine with these parameters
-    gamma : γ of its kernel, if that is searched: cells of one γ share their matrix
+    gamma : γ of its kernel or a rule for it, if that is searched: cells of one γ share their matrix
     n_folds : how many there are
     stage : the grid in which it was first tried: 0, or a later one of `refine`
     dropped : whether it was given up early
@@ -65,9 +66,9 @@ class Cell:
     folds : what was found without each fold, by its number
     """
 
-    params: dict[str, float]
+    params: Point
     machine: DualMachine
-    gamma: float | None
+    gamma: float | str | None
     n_folds: int
     stage: int = 0
     dropped: bool = False
@@ -96,6 +97,11 @@ class Cell:
         return float(self.scores(name).mean())
 
     @property
+    def order(self) -> tuple[bool, str | float]:
+        """Sorts cells by γ, rules after numbers."""
+        return isinstance(self.gamma, str), self.gamma or 0.0
+
+    @property
     def status(self) -> str:
         """How far it got: finished, failed, dropped or not finished."""
         if self.failed:
@@ -117,7 +123,7 @@ class Cell:
 
 def cells_of(
     machine: DualMachine,
-    points: Sequence[dict[str, float]],
+    points: Sequence[Point],
     gamma: str | None,
     n_folds: int,
     stage: int,

@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.hardware.arrays import Floats
 from maxmargin.selection.cells import Cell
 from maxmargin.selection.evaluation import Fold
-from maxmargin.selection.on_client import AnyEvaluation
+from maxmargin.selection.pipelines import AnyEvaluation
 
 DOUBT = 0.05  # chance to drop a cell that is as good as the best, at each test
 SHARE = 3  # of the cells one in so many goes on, on so many times the rows

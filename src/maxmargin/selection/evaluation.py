@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from threading import Event, Lock
 from time import perf_counter
 
@@ -33,7 +34,7 @@ from maxmargin.selection.target import Target, target_of
 
 # A user's kernel or scorer may raise anything: the cells it concerns fail, the others go on.
 FAILURES = Exception
-Key = tuple[float | None, int | None]  # of a matrix: γ, and the fold if γ depends on it
+Key = tuple[float | str | None, int | None]  # of a matrix: γ, and the fold if γ depends on it
 
 
 class Clock:
@@ -106,7 +107,7 @@ class Evaluation:
         The middle γ first: a search that is stopped has tried the likeliest.
         """
         rising = sorted(cells, key=lambda cell: (cell.params.get("epsilon", 0), cell.machine.C))
-        gammas = sorted({cell.gamma for cell in rising}, key=lambda gamma: gamma or 0.0)
+        gammas = list(dict.fromkeys(c.gamma for c in sorted(rising, key=attrgetter("order"))))
         middle = (len(gammas) - 1) / 2
         gammas = [gammas[k] for k in sorted(range(len(gammas)), key=lambda k: abs(k - middle))]
         by_gamma = {gamma: [c for c in rising if c.gamma == gamma] for gamma in gammas}
@@ -166,10 +167,17 @@ class Evaluation:
             except KeyboardInterrupt:
                 self.clock.stop.set()
 
-    def _key(self, gamma: float | None, fold: Fold) -> Key:
+    def _kernel(self, gamma: float | str | None) -> Kernel:
+        """The kernel with this γ, or the machine's own."""
+        if gamma is None:
+            return self.machine._kernel()
+        return with_gamma(self.machine, self.gamma, gamma)
+
+    def _key(self, gamma: float | str | None, fold: Fold) -> Key:
         """A rule such as gamma="scale" gives a γ of its own for the training rows of a fold."""
-        kernel = self.machine._kernel()
-        bound = gamma is not None or kernel.precomputed or kernel.bind(self.X) is kernel
+        kernel = self._kernel(gamma)
+        number = isinstance(gamma, float)
+        bound = number or kernel.precomputed or kernel.bind(self.X) is kernel
         return gamma, None if bound else fold.number
 
     def _matrices(self, folds: Sequence[Fold]) -> Matrices:
@@ -178,9 +186,7 @@ class Evaluation:
         def kernel_of(key: Hashable) -> Kernel:
             assert isinstance(key, tuple)
             gamma, number = key
-            if gamma is not None:
-                return with_gamma(self.machine, self.gamma, gamma)
-            kernel = self.machine._kernel()
+            kernel = self._kernel(gamma)
             if number is None:
                 return kernel
             train = by_number[number].train

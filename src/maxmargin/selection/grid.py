@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -14,8 +14,10 @@ from sklearn.utils.extmath import row_norms
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
+from maxmargin.kernels.gamma import RULES
 from maxmargin.machines.dual_machine import DualMachine
 
+Point: TypeAlias = dict[str, Any]  # a value of each parameter: a number, or a rule for γ
 Range: TypeAlias = "int | ArrayLike | None"  # how many values, or which; None for the machine's own
 
 DECADES = (-2.0, 4.0)  # of C: below, every row is at its bound; above, none that matters is
@@ -27,25 +29,35 @@ STEP = 10.0  # ratio of two of those beyond an edge, at most: a coarse grid woul
 
 @dataclass(frozen=True)
 class Grid:
-    """Values of each parameter that is searched, in rising order, by its name in the machine."""
+    """Values of each parameter that is searched, by its name in the machine.
+
+    Attributes
+    ----------
+    axes : numbers, in rising order
+    rules : of γ, "scale" or "auto": γ is then computed on the training rows of each fold
+    """
 
     axes: dict[str, Floats]
+    rules: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def cells(self) -> list[dict[str, float]]:
+    def cells(self) -> list[Point]:
         """Every combination, in the order of scikit-learn's `ParameterGrid`."""
         names = sorted(self.axes)
-        values = (self.axes[name].tolist() for name in names)
+        values = ([*self.axes[name].tolist(), *self.rules.get(name, [])] for name in names)
         return [dict(zip(names, each, strict=True)) for each in product(*values)]
 
-    def around(self, best: dict[str, float]) -> tuple[Grid, list[str]]:
+    def around(self, best: Point) -> tuple[Grid, list[str]]:
         """A grid that goes on where the best cell is at an edge, else a finer one around it.
 
         Also says in words what it does.
         """
         edges = {name: side for name in self.axes if (side := self.edge(name, best[name]))}
-        axes, said = {}, []
+        axes, rules, said = {}, dict[str, list[str]](), []
         for name, values in self.axes.items():
+            if isinstance(best[name], str):
+                axes[name], rules[name] = np.empty(0), [best[name]]
+                continue
             place = int(np.argmin(np.abs(values - best[name])))
             if name in edges:
                 ratio = values[1] / values[0] if edges[name] < 0 else values[-1] / values[-2]
@@ -64,12 +76,12 @@ class Grid:
                 spaced = np.geomspace if low > 0 else np.linspace  # ε may be 0
                 axes[name] = spaced(low, high, 2 * FINER + 1)
                 said.append(f"a finer grid of {name} from {low:.4g} to {high:.4g}")
-        return Grid(axes), said
+        return Grid(axes, rules), said
 
-    def edge(self, name: str, value: float) -> int:
+    def edge(self, name: str, value: float | str) -> int:
         """−1 if the value is the smallest of several, 1 if it is the largest, else 0."""
         values = self.axes[name]
-        if len(values) < 3 or not (values > 0).all():
+        if isinstance(value, str) or len(values) < 3 or not (values > 0).all():
             return 0
         return int(value >= values[-1]) - int(value <= values[0])
 
@@ -85,8 +97,8 @@ def gamma_name(machine: DualMachine) -> str | None:
     return f"kernel__{found[0]}" if len(found) == 1 else None
 
 
-def with_gamma(machine: DualMachine, name: str | None, gamma: float) -> Kernel:
-    """The machine's kernel with this γ."""
+def with_gamma(machine: DualMachine, name: str | None, gamma: float | str) -> Kernel:
+    """The machine's kernel with this γ, or this rule for it."""
     kernel = machine._kernel()
     if name is None:
         return kernel
@@ -96,10 +108,15 @@ def with_gamma(machine: DualMachine, name: str | None, gamma: float) -> Kernel:
 def grid_of(machine: DualMachine, X: Data, Cs: Range, gammas: Range, epsilons: Range) -> Grid:
     """The grid that the arguments of a search stand for; X are the rows that have a weight."""
     axes = {"C": checked("Cs", Cs, machine.C, lambda count: np.logspace(*DECADES, count))}
-    name = gamma_name(machine)
+    name, rules = gamma_name(machine), dict[str, list[str]]()
     if name is not None and gammas is not None:
         kernel = with_gamma(machine, name, 1.0)
-        axes[name] = checked("gammas", gammas, 1.0, lambda count: gamma_range(kernel, X, count))
+        numbers, rules[name] = parted(gammas)
+        axes[name] = np.empty(0)
+        if numbers is not None:
+            axes[name] = checked(
+                "gammas", numbers, 1.0, lambda count: gamma_range(kernel, X, count)
+            )
     if epsilons is not None:
         if "epsilon" not in machine.get_params():
             raise ValueError(
@@ -107,7 +124,19 @@ def grid_of(machine: DualMachine, X: Data, Cs: Range, gammas: Range, epsilons: R
                 "epsilons=None"
             )
         axes["epsilon"] = checked("epsilons", epsilons, 0.1, epsilon_range, least=0.0)
-    return Grid(axes)
+    return Grid(axes, rules)
+
+
+def parted(gammas: Range) -> tuple[Range, list[str]]:
+    """The numbers, None if there are only rules; and the rules."""
+    if not isinstance(gammas, list | tuple):
+        return gammas, []
+    rules = [str(each) for each in gammas if isinstance(each, str)]
+    for rule in rules:
+        if rule not in RULES:
+            raise ValueError(f"gammas has {rule!r}, which is no rule for γ: these are {RULES}")
+    numbers = [each for each in gammas if not isinstance(each, str)]
+    return (None if rules and not numbers else numbers), [*dict.fromkeys(rules)]
 
 
 def checked(name: str, given: Any, own: float, some: Any, least: float | None = None) -> Floats:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
@@ -81,6 +82,8 @@ def leave_one_out(
     Parameters
     ----------
     machine : SVC, NuSVC, SVR or NuSVR; it is cloned. A rule for γ is applied to all rows once.
+        A pipeline is refused: its transformers would be fitted again without each row. If they may
+        be fitted once, to all rows, give `pipeline[-1]` and `pipeline[:-1].fit_transform(X, y)`.
     X, y : rows and targets
     n_jobs : int, default=None
         Threads; None uses every core.
@@ -212,6 +215,13 @@ def together(proofs: Sequence[Certificate]) -> Certificate:
 
 def check_machine(machine: Any) -> None:
     """Raise if rows cannot be left out of this machine."""
+    if isinstance(machine, Pipeline):
+        raise TypeError(
+            "leave_one_out takes a machine: the transformers of a pipeline would have to be fitted "
+            "again without each row, as cross_val_predict(pipeline, X, y, cv=LeaveOneOut()) does. "
+            "With transformers that are fitted once, to all rows: leave_one_out(pipeline[-1], "
+            "pipeline[:-1].fit_transform(X, y), y)"
+        )
     if not isinstance(machine, DualMachine):
         raise TypeError(
             f"leave_one_out takes an SVC, NuSVC, SVR or NuSVR, not {machine!r}; "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from maxmargin.hardware.arrays import Data, Floats
@@ -54,7 +55,8 @@ class ClientEvaluation:
         here, clock = self.here, self.clock
         shared = Shared(here.machine, here.X, here.target, here.weights, here.scores)
         told, fit = delayed(shared, traverse=False), delayed(evaluated, traverse=False)
-        by_gamma = [list(some) for _, some in groupby(sorted(cells, key=gamma_of), gamma_of)]
+        order = attrgetter("order")
+        by_gamma = [list(some) for _, some in groupby(sorted(cells, key=order), order)]
         # Folds of one γ share its matrix, if that leaves a task for every thread.
         few = len(by_gamma) < sum(self.client.nthreads().values())
         parts = [[fold] for fold in folds] if few else [list(folds)]
@@ -82,14 +84,6 @@ class ClientEvaluation:
         """As that of `Evaluation`."""
         part, some = self.here.part(folds, share)
         return ClientEvaluation(part, self.client), some
-
-
-AnyEvaluation = Evaluation | ClientEvaluation
-
-
-def gamma_of(cell: Cell) -> float:
-    """γ of a cell; 0 if it is not searched."""
-    return cell.gamma or 0.0
 
 
 def evaluated(

@@ -94,7 +94,7 @@ def c_path(
     >>> bool((np.diff(path.margin) < 0).all()), bool((path.loo_error <= 1).all())
     (True, True)
     """
-    check_machine(machine, None)
+    check_machine(machine, None, "c_path takes an SVC, SVR or NuSVR")
     machine = clone(machine)
     X, y = validated(machine, X, y)
     values = checked("Cs", Cs, machine.C, lambda count: np.logspace(-2, 4, count))

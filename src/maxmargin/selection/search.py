@@ -11,7 +11,7 @@ from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.selection.cells import Cell
 from maxmargin.selection.evaluation import Fold
-from maxmargin.selection.grid import Grid
+from maxmargin.selection.grid import Grid, Point
 from maxmargin.selection.scoring import Scores
 from maxmargin.selection.target import Target
 
@@ -26,7 +26,7 @@ class Search:
         `n_iter`, `converged`, `stage` and `status` (finished, dropped, failed, not finished)
     best_index_, best_params_, best_score_ : the cell with the best mean score
     one_standard_error_index_ : the smallest C, then γ, within a standard error of the best
-    best_estimator_ : the machine with the best parameters, fitted to all rows, with its certificate
+    best_estimator_ : the machine, or the pipeline, with the best parameters, fitted to all rows
     n_splits_ : number of folds
     scorer_ : the scores by name
     refit_time_, search_time_ : seconds
@@ -46,11 +46,12 @@ class Search:
     status: str
     notes: list[str]
     search_time_: float
+    prefix: str = ""  # of the parameters' names: the machine's step of a pipeline
     refit_time_: float = 0.0
-    best_estimator_: DualMachine = field(init=False)
+    best_estimator_: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.cv_results_ = results(self.cells, self.scores.names)
+        self.cv_results_ = results(self.cells, self.scores.names, self.prefix)
         self.best_index_ = best_of(self.cells, self.metric)
         self.one_standard_error_index_ = simplest(self.cells, self.best_index_, self.metric)
 
@@ -60,9 +61,9 @@ class Search:
         return self.cells[self.best_index_]
 
     @property
-    def best_params_(self) -> dict[str, float]:
+    def best_params_(self) -> Point:
         """The parameters of the best cell."""
-        return self.best_cell.params
+        return named(self.best_cell.params, self.prefix)
 
     @property
     def best_score_(self) -> float:
@@ -115,10 +116,15 @@ def simplest(cells: list[Cell], best: int, metric: str) -> int:
         for number, cell in enumerate(cells)
         if cell.complete and cell.mean(metric) >= scores.mean() - error
     ]
-    return min(close, key=lambda number: (cells[number].machine.C, cells[number].gamma or 0.0))
+    return min(close, key=lambda number: (cells[number].machine.C, cells[number].order))
 
 
-def results(cells: list[Cell], names: list[str]) -> dict[str, Any]:
+def named(point: Point, prefix: str) -> Point:
+    """The same parameters by their names in the pipeline."""
+    return {f"{prefix}{name}": value for name, value in point.items()}
+
+
+def results(cells: list[Cell], names: list[str], prefix: str) -> dict[str, Any]:
     """`cv_results_` as scikit-learn has it, and what the certificates say."""
     table: dict[str, Any] = {}
     for name, of in (("fit", "seconds"), ("score", "score_seconds")):
@@ -127,9 +133,11 @@ def results(cells: list[Cell], names: list[str]) -> dict[str, Any]:
             mean, spread = seconds.mean(axis=1), seconds.std(axis=1)
         table[f"mean_{name}_time"], table[f"std_{name}_time"] = mean, spread
     for name in cells[0].params:
-        values = np.array([cell.params[name] for cell in cells])
-        table[f"param_{name}"] = np.ma.MaskedArray(values, mask=np.zeros(len(cells), bool))
-    table["params"] = [cell.params for cell in cells]
+        given = [cell.params[name] for cell in cells]
+        kind = object if any(isinstance(value, str) for value in given) else float
+        values = np.ma.MaskedArray(np.array(given, kind), mask=np.zeros(len(cells), bool))
+        table[f"param_{prefix}{name}"] = values
+    table["params"] = [named(cell.params, prefix) for cell in cells]
     for name in names:
         found = np.array([cell.scores(name) for cell in cells])
         for k in range(found.shape[1]):
@@ -167,6 +175,11 @@ def ranks(mean: Floats) -> Floats:
     return np.array([1 + np.count_nonzero(known > value) for value in known], np.int32)
 
 
-def shown(params: dict[str, float]) -> str:
+def shown(params: Point) -> str:
     """Parameters for a line of text."""
-    return ", ".join(f"{name}={value:.4g}" for name, value in params.items())
+    return ", ".join(f"{name}={in_words(value)}" for name, value in params.items())
+
+
+def in_words(value: float | str) -> str:
+    """A number in four digits, or a rule."""
+    return repr(value) if isinstance(value, str) else f"{value:.4g}"

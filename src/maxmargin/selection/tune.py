@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import indexable
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.dual_machine import DualMachine
@@ -20,7 +22,8 @@ from maxmargin.selection.cells import Cell, cells_of
 from maxmargin.selection.early import EARLY, Early
 from maxmargin.selection.evaluation import Clock, Evaluation, Fold
 from maxmargin.selection.grid import Grid, Range, grid_of
-from maxmargin.selection.on_client import AnyEvaluation, ClientEvaluation
+from maxmargin.selection.on_client import ClientEvaluation
+from maxmargin.selection.pipelines import AnyEvaluation, FoldwiseEvaluation, Learner
 from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import OWN, Scores, Scoring
 from maxmargin.selection.search import Search, best_of, shown
@@ -28,11 +31,12 @@ from maxmargin.selection.target import Target, check_sums, target_of, validated
 
 Refit: TypeAlias = "bool | str | Callable[[dict[str, Any]], int]"
 
+TAKES = "tune takes an SVC, SVR or NuSVR, or a pipeline that ends in one"
 WIDENED = 4  # times at most that a grid goes on beyond its edge
 
 
 def tune(
-    machine: DualMachine,
+    machine: DualMachine | Pipeline,
     X: Data,
     y: ArrayLike,
     *,
@@ -59,13 +63,16 @@ def tune(
 
     Parameters
     ----------
-    machine : SVC, SVR or NuSVR; it is cloned
+    machine : SVC, SVR or NuSVR, or a pipeline that ends in one; it is cloned
+        The transformers of a pipeline are fitted to the training rows of each fold, and parameters
+        are named as in `GridSearchCV`: `svc__C`.
     X, y : rows and targets
     Cs : int or array, default=10
         How many values from 10⁻² to 10⁴, or the values.
     gammas : int or array, default=10
         How many values, two decades on either side of the inverse median squared distance, or the
-        values. None keeps the machine's own; a kernel without γ has no such axis.
+        values, among them the rules "scale" and "auto": γ of each fold's training rows. None keeps
+        the machine's own; a kernel without γ has no such axis.
     epsilons : int or array, default=None
         Half widths of the tube of an SVR, as many from 10⁻³ to 1. None keeps the machine's own.
     cv : int, splitter or iterable of (train, test), default=5
@@ -88,7 +95,8 @@ def tune(
         1 shows a progress bar.
     sample_weight : array, default=None
         Multiplies C row by row, and weights the machine's own score and scorers that take
-        weights; if scikit-learn routes metadata, those that request them.
+        weights; if scikit-learn routes metadata, those that request them. Transformers of a
+        pipeline are fitted without weights.
     groups : array, default=None
         For splitters that need them.
     client : distributed.Client, default=None
@@ -108,11 +116,27 @@ def tune(
     {'C': 1.0, 'gamma': 0.1}
     >>> round(search.best_score_, 2), search.best_estimator_.certificate_.status.value
     (0.98, 'converged')
+
+    Columns are standardised by the means and spreads of the rows that a fold trains on:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pipeline = make_pipeline(StandardScaler(), SVC())
+    >>> search = tune(pipeline, X, y, Cs=[0.1, 1, 10], gammas=["scale", 0.1])
+    >>> search.best_params_
+    {'svc__C': 1.0, 'svc__gamma': 0.1}
+    >>> search.best_estimator_
+    Pipeline(steps=[('standardscaler', StandardScaler()), ('svc', SVC(gamma=0.1))])
     """
-    clock = Clock(max_time)
-    check_machine(machine, max_time)
-    machine, given = clone(machine), (X, y)
-    X, y = validated(machine, X, y)
+    clock, learner = Clock(max_time), Learner.of(machine)
+    check_machine(learner.machine, max_time, TAKES)
+    if learner.before is not None and learner.machine._kernel().precomputed:
+        raise ValueError(
+            "the transformers of a pipeline cannot be given a kernel matrix here: tune the machine "
+            "alone, or use GridSearchCV"
+        )
+    machine, given = clone(learner.machine), (X, y)
+    X, y = validated(machine, learner.transformed(X, y), y)
     weights = checked_weights(sample_weight, X)
     target, scores = target_of(machine, y), Scores(machine, scoring)
     metric = metric_of(scores, refit)
@@ -122,9 +146,14 @@ def tune(
     method = EARLY[early]() if early in EARLY else unknown(early)
     ranking = Ranking(metric)
     with SearchBar(f"tune {type(machine).__name__}", shown=bool(verbose)) as bar:
-        here = Evaluation(machine, X, target, weights, scores, clock, bar, n_jobs)
-        evaluation = here if client is None else ClientEvaluation(here, client)
-        notes = explore(evaluation, grid, folds, method, ranking, refine=refine)
+
+        def evaluation(clock: Clock, client: Any) -> AnyEvaluation:
+            here = Evaluation(machine, X, target, weights, scores, clock, bar, n_jobs)
+            if learner.before is not None:
+                return FoldwiseEvaluation(here, learner.before, indexable(given[0])[0], client)
+            return here if client is None else ClientEvaluation(here, client)
+
+        notes = explore(evaluation(clock, client), grid, folds, method, ranking, refine=refine)
         for note in notes:
             bar.say(note)
     status = "interrupted" if clock.stop.is_set() else "out of time" if clock.over else "finished"
@@ -132,17 +161,16 @@ def tune(
     search = Search(
         *(machine, X, weights, ranking.cells, grid, folds, target, metric, scores, status, notes),
         search_time_=clock.seconds,
+        prefix=learner.prefix,
     )
     warn_of_failures(search)
     if callable(refit):
         search.best_index_ = chosen(refit, search)
         if search.best_cell.forgotten:  # its decisions were not the best: once more, in any time
-            again = Evaluation(machine, X, target, weights, scores, Clock(None), bar, n_jobs)
-            recall(search.best_cell, again, folds)
+            recall(search.best_cell, evaluation(Clock(None), None), folds)
     if refit:
         began = perf_counter()
-        best = clone(machine).set_params(**search.best_params_)
-        search.best_estimator_ = best.fit(*given, sample_weight=sample_weight)
+        search.best_estimator_ = learner.fitted(search.best_params_, *given, sample_weight)
         search.refit_time_ = perf_counter() - began
     return search
 
@@ -211,17 +239,15 @@ def explore(
 
 
 def values_of(cells: Sequence[Cell], name: str) -> Floats:
-    """Every value of a parameter that was tried."""
-    return np.unique([cell.params[name] for cell in cells])
+    """Every number that was tried for a parameter."""
+    values = [cell.params[name] for cell in cells]
+    return np.unique([value for value in values if not isinstance(value, str)])
 
 
-def check_machine(machine: Any, max_time: float | None) -> None:
-    """Raise if a search cannot take this machine."""
+def check_machine(machine: Any, max_time: float | None, takes: str) -> None:
+    """Raise if a search cannot take this machine; `takes` says which it can."""
     if not isinstance(machine, DualMachine) or "C" not in machine.get_params():
-        raise TypeError(
-            f"tune takes an SVC, SVR or NuSVR, not {machine!r}; GridSearchCV takes any estimator, "
-            "and a pipeline may end in SVCCV or SVRCV"
-        )
+        raise TypeError(f"{takes}, not {machine!r}; GridSearchCV takes any estimator")
     machine._validate_params()
     if machine.get_params().get("approximation") is not None:
         raise ValueError(
@@ -257,7 +283,7 @@ def chosen(refit: Callable[[dict[str, Any]], int], search: Search) -> int:
     return int(number)
 
 
-def recall(cell: Cell, evaluation: Evaluation, folds: Sequence[Fold]) -> None:
+def recall(cell: Cell, evaluation: AnyEvaluation, folds: Sequence[Fold]) -> None:
     """Find decisions and coefficients again that a cell has forgotten; its scores stay."""
     again = cell.fresh()
     evaluation.run([again], folds, str)

@@ -21,6 +21,7 @@ from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.kernels import Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.kernel_machine import KERNEL_NAMES
+from maxmargin.selection.grid import Point
 from maxmargin.selection.search import Search
 from maxmargin.selection.tune import Refit, tune
 from maxmargin.solvers import SOLVERS
@@ -123,7 +124,7 @@ class TunedMachine(BaseEstimator):
         return self.search_.cv_results_
 
     @property
-    def best_params_(self) -> dict[str, float]:
+    def best_params_(self) -> Point:
         """The parameters of the best cell."""
         return self.search_.best_params_
 
@@ -135,7 +136,8 @@ class TunedMachine(BaseEstimator):
     @property
     def C_(self) -> float:
         """The C that was chosen."""
-        return self.search_.best_params_["C"]
+        C: float = self.search_.best_params_["C"]
+        return C
 
     @property
     def certificate_(self) -> Certificate:
