@@ -63,8 +63,8 @@ clean:
 # core is installed too, and not only while pip runs: `make core` needs it again.
 BUILDERS := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
 $(VENV)/ready-%: pyproject.toml | $(BIN)/pip
-	$(BIN)/python -c '$(BUILDERS)' | $(BIN)/pip install --requirement /dev/stdin
-	$(BIN)/pip install --no-build-isolation --editable '.[$*]'
+	$(BIN)/python -c '$(BUILDERS)' | $(BIN)/pip install --quiet --requirement /dev/stdin
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[$*]'
 	touch $@
 
 $(BIN)/pip:

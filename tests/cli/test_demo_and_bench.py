@@ -75,10 +75,12 @@ def test_demo_trains_proves_times_and_draws(tmp_path):
     assert result.exit_code == 0, result.output
     assert re.search(r"optimal\W+yes", result.output)
     assert len((tmp_path / "predictions.txt").read_text().split()) == 450
-    ours, theirs = re.search(r"test accuracy\D+([\d.]+)%\D+([\d.]+)%", result.output).groups()
-    assert float(ours) == pytest.approx(float(theirs), abs=0.5)
     assert "converged" in result.output
-    assert re.search(r"fit, median of 5\D+[\d.]+ ms\D+[\d.]+ ms", result.output)
+    assert max(map(len, result.output.splitlines()[:-1])) <= 80
+    *_, result_line, times, places = result.output.splitlines()
+    assert re.match(r"9\d\.\d+% of 450 test digits are right; the model is optimal", result_line)
+    assert re.match(r"Fit [\d.]+ ms, predict [\d.]+ ms; scikit-learn [\d.]+ ms", times)
+    assert "predictions" in places
     height, width, _ = imread(picture).shape
     assert min(height, width) > 500
 
@@ -87,7 +89,6 @@ def test_demo_trains_proves_times_and_draws(tmp_path):
 def test_a_picture_that_cannot_be_written_says_why(tmp_path, name):
     result = run("demo", "--folder", str(tmp_path), "--output", str(tmp_path / name))
     assert result.exit_code == 1
-    assert "test accuracy" in result.output
     assert re.search(r"No picture: .*(nowhere|words)", result.output)
 
 

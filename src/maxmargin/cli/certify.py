@@ -68,7 +68,7 @@ def certify(
         lines = _words(proof, stored)
         lines["optimal"] = f"{'yes' if holds else 'no'}; tol = {tol:g} was asked for"
         lines["time"] = seconds_words(perf_counter() - began)
-        print_facts(f"{model}, proved again on {rows.source}", lines)
+        print_facts(f"{model}, proved again", lines)
     if not holds:
         raise typer.Exit(NOT_PROVED)
 

@@ -62,8 +62,8 @@ def proof_facts(proof: Certificate) -> dict[str, Fact]:
 def proof_words(proof: Certificate) -> str:
     """A certificate in a sentence."""
     return (
-        f"{proof.status.value}; gap {max(proof.relative_gap, 0):.1e} of the objective, "
-        f"KKT violation {proof.kkt_violation:.1e}"
+        f"{proof.status.value}; relative gap {max(proof.relative_gap, 0):.0e}, "
+        f"violation {proof.kkt_violation:.0e}"
     )
 
 
