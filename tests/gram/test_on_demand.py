@@ -7,19 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 
 from maxmargin.gram import Gram
-from maxmargin.gram.on_demand import PROBE, WORTH, need
-from maxmargin.hardware.jit import compiled
+from maxmargin.gram.on_demand import PROBE, WORTH
 from maxmargin.kernels import RBF, Linear, Polynomial
 
 N = 600
 X = np.random.default_rng(0).normal(size=(N, 5))
 
 
-@compiled()
 def make(K, maker, numbers):
     """Ask for these rows, as SMO does."""
     for i in numbers:
-        need(K, maker, i)
+        maker.make(K, int(i))
 
 
 def asking(rows, numbers):
@@ -33,16 +31,6 @@ def asking(rows, numbers):
         return len(steps)
 
     return solve
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_of_a_part_of_a_matrix_are_copied_when_they_are_asked_for(dtype):
-    K, numbers, made = RBF(0.1)(X, X).astype(dtype), np.array([5, 1, 1, 400]), np.zeros(4, bool)
-    part = np.full((4, 4), np.nan, np.float32)
-    make(part, (made, None, (K, numbers)), np.array([2, 0, 2]))
-    assert made.tolist() == [True, False, True, False]
-    assert np.array_equal(part[made], K[np.ix_(numbers, numbers)][made].astype(np.float32))
-    assert np.isnan(part[~made]).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

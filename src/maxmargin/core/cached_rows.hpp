@@ -9,15 +9,16 @@
 
 namespace maxmargin {
 
-constexpr Index TOGETHER = 4;  // rows added in their own dtype before float64 takes over; mirrored
+constexpr Index TOGETHER = 4;  // rows that are added before float64 takes over, or mirrored
 
-// out[i] += sum over j of coef[j] rows[places[j]][i] for start <= i < stop, a multiple of TOGETHER j.
-template <class T>
+// out[i] += sum over j of coef[j] rows[places[j]][i] for start <= i < stop; TOGETHER rows are added
+// in the type of coef.
+template <class T, class Real>
 void add_rows(
-    Matrix<const T> rows, Span<const std::int64_t> places, Span<const T> coef, Index start,
+    Matrix<const T> rows, Span<const std::int64_t> places, Span<const Real> coef, Index start,
     Index stop, double* __restrict out) {
     for (Index j = 0; j < Index(places.size()); j += TOGETHER) {
-        const T a = coef[j], b = coef[j + 1], c = coef[j + 2], d = coef[j + 3];
+        const Real a = coef[j], b = coef[j + 1], c = coef[j + 2], d = coef[j + 3];
         const T *p = rows[places[j]], *q = rows[places[j + 1]];
         const T *r = rows[places[j + 2]], *s = rows[places[j + 3]];
         for (Index i = start; i < stop; i++)

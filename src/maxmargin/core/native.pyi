@@ -1,4 +1,4 @@
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals
+from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers, Reals
 
 CPU: str
 BLOCK: int
@@ -7,7 +7,15 @@ PANEL: dict[int, int]
 SPARSE_PANEL: dict[int, int]
 LEAST: dict[int, float]
 
+class RowMaker:
+    @property
+    def made(self) -> Mask: ...
+    def make(self, K: Reals, number: int) -> None: ...
+
 def best() -> str: ...
+def row_maker(
+    made: Mask, panels: Reals, rows: Reals, power: int | None, factor: float
+) -> RowMaker: ...
 def mirror(out: Entries) -> None: ...
 def smo(
     K: Entries,
@@ -20,6 +28,7 @@ def smo(
     n_groups: int,
     tol: float,
     max_steps: int,
+    maker: RowMaker = ...,
 ) -> int: ...
 def values_of(
     beta: Floats,

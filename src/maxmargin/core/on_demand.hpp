@@ -9,6 +9,7 @@ namespace maxmargin {
 // K, of which rows that are not there yet are made by make(i, row).
 template <class T, class Make>
 struct OnDemand {
+    static constexpr bool PADDED = false;
     Matrix<T> K;
     Span<bool> made;
     Make make;

@@ -20,11 +20,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
+from maxmargin.core import native
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
 from maxmargin.gram.data_matrix import canonical
 from maxmargin.gram.on_demand import Maker
 from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.memory import aligned
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, moved
 
@@ -181,9 +181,8 @@ class DenseLayout(Layout):
         if len(self.forms) > 1:
             return None
         (form,), (right,) = self.forms, self.expand(dtype, None, threads)
-        made, room = np.zeros(len(self.X), bool), aligned((left[:, 0].size,), dtype)
-        rows = np.ascontiguousarray(right.transpose(0, 2, 1)).reshape(-1, right.shape[1])
-        return made, (left, rows, room, form.power, form.factor_in(left.dtype)), None
+        made = np.zeros(len(self.X), bool)
+        return native.row_maker(made, left, right, form.power, form.factor)
 
 
 @dataclass(frozen=True)

@@ -14,24 +14,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Entries, Index, Mask, Numbers, Real, Reals
+from maxmargin.core import native
+from maxmargin.hardware.arrays import Entries, Index, Mask, Numbers
 from maxmargin.hardware.jit import inner
 from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.simd import multiply
-from maxmargin.kernels.form import apply, multiply_by
 
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
 WORTH = 1 / 3  # of all rows: if fewer are expected, each is computed by itself (docs/speed.md)
 
-# To compute a row: panels and right rows as in `dense_tile`, room for t, the kernel's f.
-Tile: TypeAlias = tuple[Reals, Reals, Reals, int | None, Real | None]
-# To copy a row: a matrix, and which of its rows and columns.
-Source: TypeAlias = tuple[Entries, Numbers]
-Maker: TypeAlias = tuple[Mask, Tile | None, Source | None]  # which rows are there; one of the two
+Maker: TypeAlias = "native.RowMaker"  # `core/on_demand.hpp`: makes a row before SMO reads it
 
 
 class RowsOnDemand:
-    """K, of which the rows that `maker` marks are there; all of them without `square`.
+    """K, of which the rows that `maker` has made are there; all of them without `square`.
 
     Parameters
     ----------
@@ -83,7 +78,7 @@ class RowsOnDemand:
 
     def _count_made(self, maker: Maker) -> int:
         """The rows that are there, of which new ones are counted."""
-        before, self._made = self._made, int(np.count_nonzero(maker[0]))
+        before, self._made = self._made, int(np.count_nonzero(maker.made))
         self._count((self._made - before) * len(self.K))
         return self._made
 
@@ -93,12 +88,12 @@ class RowsOnDemand:
             self._square(self.K)
             self._square = None
             if self.maker is not None:
-                self.maker[0][:] = True
+                self.maker.made[:] = True
         return self.K
 
     def has(self, numbers: Numbers) -> bool:
         """Whether these rows are there."""
-        return self.maker is None or bool(self.maker[0][numbers].all())
+        return self.maker is None or bool(self.maker.made[numbers].all())
 
     @property
     def is_whole(self) -> bool:
@@ -109,37 +104,16 @@ class RowsOnDemand:
         """K[W, W] of a K that is whole, in memory that is used again; W may name a row twice."""
         rows = self.K.take(W, 0, large_array((len(W), self.K.shape[1]), self.K.dtype), "clip")
         square = rows.take(W, 1, large_array((len(W), len(W)), self.K.dtype), "clip")
-        maker = None if self.maker is None else (np.ones(len(W), bool), *self.maker[1:])
-        return RowsOnDemand(square, maker)
+        return RowsOnDemand(square)
 
 
 @inner()
-def need(K: Entries, maker: Maker | None, i: Index) -> None:
-    """Make row i if it is not there; of what is None, numba compiles nothing."""
+def need(K: Entries, maker: tuple[Mask, Entries, Numbers] | None, i: Index) -> None:
+    """Copy row i from a matrix, of which K is a part, if it is not there."""
     if maker is not None:
-        made, tile, source = maker
+        made, matrix, numbers = maker
         if not made[i]:
-            compute(K, tile, i)
-            copy(K, source, i)
+            line, row = K[i], matrix[numbers[i]]
+            for j in range(len(line)):
+                line[j] = row[numbers[j]]
             made[i] = True
-
-
-@inner()
-def compute(K: Entries, tile: Tile | None, i: Index) -> None:
-    """Row i from the data."""
-    if tile is not None:
-        panels, rows, t, power, factor = tile
-        for p in range(len(panels)):
-            multiply(rows, i, panels, p, t, p * panels.shape[2])
-        apply(power, t[: len(K)], K[i])
-        multiply_by(factor, K[i])
-
-
-@inner()
-def copy(K: Entries, source: Source | None, i: Index) -> None:
-    """Row i from a matrix of which K is a part."""
-    if source is not None:
-        matrix, numbers = source
-        line, row = K[i], matrix[numbers[i]]
-        for j in range(len(line)):
-            line[j] = row[numbers[j]]

@@ -6,19 +6,17 @@
     RBF          exp(−γ‖x − z‖²)    f(t) = 2^t       t = 2g x·z − g(‖x‖² + ‖z‖²),  g = γ log₂e
 
 Sums and multiples of such kernels are sums of such terms. A kernel with another f needs a branch
-in `Form.of` and one in `apply`, which is the same f in compiled code.
+in `Form.of` and one in `core/form.hpp`, which is the same f in compiled code.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Real, Reals, RealType
-from maxmargin.hardware.jit import compiled, inner
-from maxmargin.hardware.simd import exp2
+from maxmargin.hardware.arrays import Reals, RealType
 
 TANH = -1  # as a power: f(t) = tanh t
 
@@ -77,10 +75,6 @@ class Form(NamedTuple):
             t *= self.factor
         return t
 
-    def factor_in(self, dtype: np.dtype[Any]) -> Real | None:
-        """The factor, for `multiply_by`: None if it is 1."""
-        return None if self.factor == 1 else dtype.type(self.factor)
-
     def times(self, factor: float) -> Form:
         """A multiple of the term; t itself is multiplied where f(t) = t."""
         if self.power != 1:
@@ -114,30 +108,3 @@ def sum_of(forms: tuple[Form, ...], dot: Reals, squares: Reals) -> Reals:
     for form in forms[1:]:
         values += form.of(dot, squares)
     return values
-
-
-# Optimised by itself: as a part of the tiles' loops its code would take a fifth longer.
-@compiled(fastmath={"contract"}, no_cpython_wrapper=True)
-def apply(power: int | None, t: Reals, y: Reals) -> None:
-    """y = f(t), entry by entry. Numba compiles only the branch for power None where it is None."""
-    if power is None:
-        for e in range(t.size):
-            y[e] = exp2(t[e])
-    elif power == TANH:
-        for e in range(t.size):
-            u = exp2(-abs(t[e]) * t.dtype.type(2 / math.log(2)))
-            y[e] = math.copysign((1 - u) / (1 + u), t[e])
-    else:
-        for e in range(t.size):
-            y[e] = 1
-        for _ in range(power):
-            for e in range(t.size):
-                y[e] *= t[e]
-
-
-@inner()
-def multiply_by(factor: Real | None, y: Reals) -> None:
-    """y *= factor, in the dtype of y; where it is None, numba compiles nothing."""
-    if factor is not None:
-        for e in range(y.size):
-            y[e] *= factor

@@ -108,7 +108,7 @@ def descend(
         goal = max(0.4 * aim, 0.6 * outside, 0.02 * violation)
         limit = min(50 * m, most - steps)
         box, one = (low, high, group[:m]), reals.dtype.type(1)
-        maker = made[:m], None, (K, own)
+        maker = made[:m], K, own
         steps += pairs(block, maker, one, diagonal, G, now, *box, scores, place[:m], goal, limit)
         moved, delta = chosen[1], point[3]
         count = 0

@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, minimize
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.hardware.simd import UNIT
 from maxmargin.solvers.qp import smo_shrinking as shrinking
-from maxmargin.solvers.qp.smo_block import smo_block, two_step
+from maxmargin.solvers.qp.smo_block import smo_block
 
 TOL = 1e-6
 
@@ -198,7 +198,8 @@ numbers = st.floats(-3, 3)
 def test_a_step_of_two_is_the_minimum_over_its_box(G, a, b, correlation):
     K = np.array([[a, correlation * np.sqrt(a * b)], [correlation * np.sqrt(a * b), b]])
     low, high = np.array([-1.0, 0.0]), np.array([0.5, np.inf])
-    step = np.array(two_step(*G, a, b, K[0, 1], (low[0], high[0], low[1], high[1])))
+    step, group = np.zeros(2), np.zeros(2, np.int8)
+    smo_block(K, np.diag(K).copy(), np.array(G), step, low, high, group, 0, 0.0, 1)
     slope = np.array(G) + K @ step
     assert np.all((low <= step) & (step <= high))
     assert np.all(

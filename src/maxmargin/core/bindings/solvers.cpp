@@ -9,6 +9,7 @@
 #include "active_set.hpp"
 #include "all_pairs.hpp"
 #include "border.hpp"
+#include "row_maker.hpp"
 #include "smo.hpp"
 
 namespace maxmargin::border {
@@ -28,22 +29,53 @@ Box box_of(const Floats& lower, const Floats& upper, const Groups& group, Index 
     return {lower, upper, group, groups};
 }
 
-template <class Entry, class Real>
-Index smo(const Array<const Entry, 2>& K, const Array<const Real, 1>& diagonal,
-          const Output& gradient, const Output& beta, const Floats& lower, const Floats& upper,
-          const Groups& group, Index groups, double tol, Index most) {
-    const Box box = box_of(lower, upper, group, groups);
-    const std::size_t n = lower.size();
-    require(diagonal.size() == n && gradient.size() == n && beta.size() == n,
+// Arguments of SMO besides the matrix.
+template <class Real>
+struct Block {
+    const Array<const Real, 1>& diagonal;
+    const Output &gradient, &beta;
+    const Floats &lower, &upper;
+    const Groups& group;
+    Index groups;
+    double tol;
+    Index most;
+};
+
+// Steps on the rows of a source, of a matrix that is large enough.
+template <class Real, class Entries, class Source>
+Index smo_on(const Entries& K, double unit, const Block<Real>& block, const Source& rows) {
+    const Box box = box_of(block.lower, block.upper, block.group, block.groups);
+    const std::size_t n = block.lower.size();
+    require(block.diagonal.size() == n && block.gradient.size() == n && block.beta.size() == n,
             "smo: diagonal, gradient, beta and bounds differ in length");
     require(K.shape(0) >= n && K.shape(1) >= n, "smo: K has fewer rows or columns than beta");
     if (!n) return 0;
     std::vector<Real> space(Scores<Real>::space(box.size(), box.parts()));
-    Scores<Real> scores(space.data(), box, diagonal.data(), beta.data(), gradient.data());
-    const double unit = std::is_same_v<Entry, std::uint16_t> ? 1 / UNIT : 1;
-    const Index steps = Smo(Rows<Entry>{K}, unit, box, scores, beta.data()).solve(tol, most);
-    std::copy_n(scores.G, n, gradient.data());
+    Scores<Real> scores(
+        space.data(), box, block.diagonal.data(), block.beta.data(), block.gradient.data());
+    const Index steps =
+        Smo(rows, unit, box, scores, block.beta.data()).solve(block.tol, block.most);
+    std::copy_n(scores.G, n, block.gradient.data());
     return steps;
+}
+
+template <class Entry, class Real>
+Index smo(const Array<const Entry, 2>& K, const Array<const Real, 1>& diagonal,
+          const Output& gradient, const Output& beta, const Floats& lower, const Floats& upper,
+          const Groups& group, Index groups, double tol, Index most) {
+    const double unit = std::is_same_v<Entry, std::uint16_t> ? 1 / UNIT : 1;
+    return smo_on<Real>(
+        K, unit, {diagonal, gradient, beta, lower, upper, group, groups, tol, most}, Rows<Entry>{K});
+}
+
+// As `smo`, with rows that are made when they are needed.
+template <class Real>
+Index smo_on_demand(const Array<Real, 2>& K, const Array<const Real, 1>& diagonal,
+                    const Output& gradient, const Output& beta, const Floats& lower,
+                    const Floats& upper, const Groups& group, Index groups, double tol, Index most,
+                    const RowMaker<Real>& maker) {
+    return smo_on<Real>(
+        K, 1, {diagonal, gradient, beta, lower, upper, group, groups, tol, most}, maker.of(K));
 }
 
 std::tuple<double, double, double, double, double> values(
@@ -122,6 +154,8 @@ void bind_solvers(nb::module_& module) {
     define(module, "smo", smo<float, float>);
     define(module, "smo", smo<double, double>);
     define(module, "smo", smo<std::uint16_t, float>);
+    define(module, "smo", smo_on_demand<float>);
+    define(module, "smo", smo_on_demand<double>);
     define(module, "values_of", values);
     define(module, "active_set", active_set);
     define(module, "all_pairs", all_pairs);

@@ -7,6 +7,7 @@
 #include "dense_tile.hpp"
 #include "index_tile.hpp"
 #include "mirror.hpp"
+#include "row_maker.hpp"
 #include "sparse_tile.hpp"
 
 namespace maxmargin::border {
@@ -18,13 +19,6 @@ void mirror(const Strided<T>& out) {
     require(view.rows < 2 || view.row_step == 1 || view.column_step == 1,
             "mirror: neither rows nor columns lie in one piece");
     maxmargin::mirror(view);
-}
-
-// The form as Python has it: no power is 2^t, a negative one tanh.
-template <class T>
-Form<T> form_of(std::optional<int> power, double factor) {
-    if (!power) return {Function::EXPONENTIAL, 0, T(factor)};
-    return {*power < 0 ? Function::TANH : Function::POWER, *power, T(factor)};
 }
 
 using Numbers = Array<const std::int64_t, 1>;
@@ -307,15 +301,15 @@ void index_weigh(
     tile.weigh(form_of<T>(power, 1), Span<const T>(coef), start, stop, Matrix<double>(out));
 }
 
-template <class T>
+template <class T, class Real>
 void add_rows(
-    const Array<const T, 2>& rows, const Numbers& places, const Array<const T, 1>& coef,
+    const Array<const T, 2>& rows, const Numbers& places, const Array<const Real, 1>& coef,
     const Array<double, 1>& out, Index start, Index stop) {
     require(places.length() == coef.length() && coef.length() % TOGETHER == 0 && 0 <= start &&
                 stop <= out.length() && out.length() == Index(rows.shape(1)),
             "add_rows: shapes differ");
     require_rows(places, 0, places.length(), rows.length(), "add_rows: no row of this number");
-    maxmargin::add_rows<T>(rows, places, coef, start, stop, out.data());
+    maxmargin::add_rows<T, Real>(rows, places, coef, start, stop, out.data());
 }
 
 template <class T, class To>
@@ -367,7 +361,7 @@ void bind_sparse(nb::module_& module) {
 
 template <class T>
 void bind_cached_rows(nb::module_& module) {
-    define(module, "add_rows", add_rows<T>);
+    define(module, "add_rows", add_rows<T, T>);
     define(module, "gather_entries", gather_entries<T, float>);
     define(module, "gather_entries", gather_entries<T, double>);
     define(module, "complete", complete<T>);
@@ -388,12 +382,15 @@ void bind_tiles(nb::module_& module) {
     define(module, "mirror", mirror<std::uint16_t>);
     define(module, "mirror", mirror<float>);
     define(module, "mirror", mirror<double>);
+    bind_row_maker<float>(module, "RowMaker32");
+    bind_row_maker<double>(module, "RowMaker64");
     bind_dense<float>(module);
     bind_dense<double>(module);
     bind_sparse<float>(module);
     bind_sparse<double>(module);
     bind_cached_rows<float>(module);
     bind_cached_rows<double>(module);
+    define(module, "add_rows", add_rows<float, double>);
 }
 
 }  // namespace maxmargin::border
