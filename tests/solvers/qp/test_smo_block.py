@@ -195,11 +195,11 @@ numbers = st.floats(-3, 3)
 @pytest.mark.small
 @given(st.tuples(numbers, numbers), st.floats(0.1, 2), st.floats(0.1, 2), st.floats(-0.99, 0.99))
 @settings(max_examples=100, deadline=None)
-def test_a_step_of_two_is_the_minimum_over_its_box(G, a, b, correlation):
+def test_steps_of_two_end_in_the_minimum_over_a_box(G, a, b, correlation):
     K = np.array([[a, correlation * np.sqrt(a * b)], [correlation * np.sqrt(a * b), b]])
     low, high = np.array([-1.0, 0.0]), np.array([0.5, np.inf])
     step, group = np.zeros(2), np.zeros(2, np.int8)
-    smo_block(K, np.diag(K).copy(), np.array(G), step, low, high, group, 0, 0.0, 1)
+    smo_block(K, np.diag(K).copy(), np.array(G), step, low, high, group, 0, 1e-12, 99)
     slope = np.array(G) + K @ step
     assert np.all((low <= step) & (step <= high))
     assert np.all(
