@@ -40,7 +40,7 @@ def test_examples_print_what_the_document_says(path, monkeypatch):
 @pytest.mark.small
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+    for target in re.findall(r"""(?:\]\(|src(?:set)?=")([^)#"]+)""", path.read_text()):
         assert target.startswith("https://") or (path.parent / target).exists(), target
 
 

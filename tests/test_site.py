@@ -69,6 +69,18 @@ def test_links_are_those_of_the_site():
     )
 
 
+def test_a_picture_for_light_and_dark_pages_is_two_in_the_site():
+    from outside_pages import in_site
+
+    text = """<picture>
+    <source media="(prefers-color-scheme: dark)" srcset="a-dark.png">
+    <img alt="a curve" src="a.png" width="300">
+    </picture>"""
+    images = in_site(text, "experiments")
+    assert "{image} /../experiments/a.png\n:alt: a curve\n:width: 300\n:class: only-light" in images
+    assert "{image} /../experiments/a-dark.png\n" in images
+
+
 def test_pages_of_the_gallery_that_others_name_exist():
     stems = {path.stem for path in EXAMPLES} | {"index"}
     for page in [*DOCS.glob("**/*.md"), *EXAMPLES]:

@@ -27,6 +27,10 @@ PAGES = {
         if path.name != "README.md"
     },
 }
+PICTURE = re.compile(
+    r'(?:<picture>\s*<source[^>]*srcset="(?P<dark>[^"]+)"[^>]*>\s*)?'
+    r"<img(?P<attributes>[^>]+)>(?:\s*</picture>)?"
+)
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -50,7 +54,19 @@ def in_site(text: str, folder: str) -> str:
             return f"{{download}}`{label.strip('`')} </../{file}>`"
         return f"{label} (`{file}`)"
 
-    return LINK.sub(link, text)
+    def picture(found: re.Match[str]) -> str:
+        attributes = dict(re.findall(r'(alt|src|width)="([^"]*)"', found["attributes"]))
+        files = {attributes.pop("src"): {"class": "only-light"} if found["dark"] else {}}
+        if found["dark"]:
+            files[found["dark"]] = {"class": "only-dark"}
+        return "\n".join(
+            f"```{{image}} /../{os.path.normpath(os.path.join(folder, file))}\n"  # noqa: PTH118
+            + "".join(f":{name}: {value}\n" for name, value in (attributes | kind).items())
+            + "```\n"
+            for file, kind in files.items()
+        )
+
+    return PICTURE.sub(picture, LINK.sub(link, text))
 
 
 def _read(app: Sphinx, docname: str, source: list[str]) -> None:
