@@ -1,4 +1,4 @@
-from maxmargin.hardware.arrays import Entries, Floats, Mask, Numbers, Reals
+from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, Numbers, Reals
 
 CPU: str
 BLOCK: int
@@ -11,6 +11,29 @@ class RowMaker:
     @property
     def made(self) -> Mask: ...
     def make(self, K: Reals, number: int) -> None: ...
+
+class DataRows:
+    def __init__(self, *parts: Data) -> None: ...
+
+class SweepState:
+    offset: float
+    total: float
+    mean_score: float
+    highest: float
+    lowest: float
+    violation: float
+    gap: float
+    active: int
+    random: int
+
+class ClassesState:
+    pinned: float
+    distant: float
+    drift: float
+    violation: float
+    gap: float
+    active: int
+    random: int
 
 def best() -> str: ...
 def row_maker(
@@ -256,3 +279,52 @@ def complete(
     start: int,
     stop: int,
 ) -> None: ...
+def scores(rows: DataRows, w: Floats, out: Floats) -> None: ...
+def scores_of(rows: DataRows, some: Numbers, w: Floats, out: Floats) -> None: ...
+def combine(rows: DataRows, beta: Floats, out: Floats) -> None: ...
+def add(rows: DataRows, some: Numbers, coef: Floats, w: Floats) -> None: ...
+def squared_norms(rows: DataRows, out: Floats) -> None: ...
+def add_products(rows: DataRows, weights: Floats, products: Floats) -> None: ...
+def sweep(
+    rows: DataRows,
+    variables: Floats,
+    problem: tuple[float, float, float],
+    w: Floats,
+    order: Numbers,
+    state: SweepState,
+    target: float,
+    work: int,
+) -> int: ...
+def minimise_on_face(
+    rows: DataRows,
+    x: Floats,
+    slope: Floats,
+    q: Floats,
+    lower: Floats,
+    upper: Floats,
+    sum_stays: bool,
+    remaining: float,
+    rounding: float,
+) -> None: ...
+def descend_l1(H: Floats, x: Floats, slope: Floats, enough: float, sweeps: int) -> float: ...
+def sweep_classes(
+    rows: DataRows,
+    alpha: Floats,
+    live: Numbers,
+    live_count: Numbers,
+    table: Floats,
+    classes: Floats,
+    problem: tuple[float, float, float],
+    W: Floats,
+    order: Numbers,
+    state: ClassesState,
+    target: float,
+    work: int,
+) -> int: ...
+def best_row(alpha: Floats, G: Floats, cost: float, square: float, step: Floats) -> None: ...
+def perceptron_epoch(
+    rows: DataRows, labels: Numbers, weights: Floats, W: Floats, b: Floats, one: float
+) -> int: ...
+def dot_rows(Z: Reals, numbers: Numbers, w: Floats, out: Floats) -> None: ...
+def add_rows(Z: Reals, numbers: Numbers, beta: Floats, out: Floats) -> None: ...
+def clipped_sum(reach: Floats, along: Floats, lower: Floats, upper: Floats, t: float) -> float: ...

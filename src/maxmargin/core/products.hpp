@@ -29,20 +29,20 @@ inline double sum_of_lanes(Doubles lanes) {
 }  // namespace detail
 
 // x . w, over n columns.
-template <class T>
-inline double dot(const T* x, const double* w, Index n) {
+template <class T, class U>
+inline double dot(const T* x, const U* w, Index n) {
     using namespace detail;
     Doubles a = {}, b = {}, c = {}, d = {};
     Index k = 0;
     for (; k + 4 * DOUBLES <= n; k += 4 * DOUBLES) {
-        a += load_doubles(x + k) * load<DOUBLES>(w + k);
-        b += load_doubles(x + k + DOUBLES) * load<DOUBLES>(w + k + DOUBLES);
-        c += load_doubles(x + k + 2 * DOUBLES) * load<DOUBLES>(w + k + 2 * DOUBLES);
-        d += load_doubles(x + k + 3 * DOUBLES) * load<DOUBLES>(w + k + 3 * DOUBLES);
+        a += load_doubles(x + k) * load_doubles(w + k);
+        b += load_doubles(x + k + DOUBLES) * load_doubles(w + k + DOUBLES);
+        c += load_doubles(x + k + 2 * DOUBLES) * load_doubles(w + k + 2 * DOUBLES);
+        d += load_doubles(x + k + 3 * DOUBLES) * load_doubles(w + k + 3 * DOUBLES);
     }
-    for (; k + DOUBLES <= n; k += DOUBLES) a += load_doubles(x + k) * load<DOUBLES>(w + k);
+    for (; k + DOUBLES <= n; k += DOUBLES) a += load_doubles(x + k) * load_doubles(w + k);
     double sum = sum_of_lanes((a + b) + (c + d));
-    for (; k < n; k++) sum += double(x[k]) * w[k];
+    for (; k < n; k++) sum += double(x[k]) * double(w[k]);
     return sum;
 }
 

@@ -13,8 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Data, Entries, Floats, Index, Numbers, Reals
-from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.arrays import Data, Floats, Numbers
 
 # Rows that `scatter` copies in float64 at a time: fewer keep BLAS less busy, more leave the cache
 # (50,000 × 40 on one thread: 8 ms, but 16 with blocks of 128 and 18 with all rows at once).
@@ -22,7 +21,7 @@ BLOCK = 1024
 
 
 class DataMatrix:
-    """X with the products that linear machines need; `parts` are what compiled loops take.
+    """X with the products that linear machines need; `core` is what compiled loops take.
 
     Parameters
     ----------
@@ -42,16 +41,13 @@ class DataMatrix:
     def __init__(self, X: Data) -> None:
         self.sparse, self.X = sp.issparse(X), canonical(X)
         self.n, self.d = X.shape
-        if self.sparse:
-            self.parts = (self.X.data, self.X.indices, self.X.indptr)
-        else:
-            none = np.empty(0, np.int32)
-            self.parts = (self.X, none, none)
+        parts = (self.X.data, self.X.indices, self.X.indptr, self.d) if self.sparse else (self.X,)
+        self.core = native.DataRows(*parts)
 
     @property
     def stored(self) -> int:
         """Numbers stored: n d, or the non-zeros."""
-        return int(self.parts[0].size)
+        return int(self.X.data.size if self.sparse else self.X.size)
 
     @cached_property
     def _by_column(self) -> Data:
@@ -69,29 +65,29 @@ class DataMatrix:
         """X w."""
         out = np.zeros(self.n)
         if w.any():
-            _scores(*self.parts, w, out)
+            native.scores(self.core, np.ascontiguousarray(w), out)
         return out
 
     def combine(self, beta: Floats) -> Floats:
         """Xᵀβ."""
         out = np.zeros(self.d)
-        _combine(*self.parts, beta, out)
+        native.combine(self.core, np.ascontiguousarray(beta), out)
         return out
 
     def scores_of(self, some: Numbers, w: Floats) -> Floats:
         """x_iᵀw for some rows."""
         out = np.empty(len(some))
-        _scores_of(*self.parts, some, w, out)
+        native.scores_of(self.core, some, w, out)
         return out
 
     def add(self, some: Numbers, coef: Floats, w: Floats) -> None:
         """w += Σ coef_i x_i over some rows."""
-        _add(*self.parts, some, coef, w)
+        native.add(self.core, some, coef, w)
 
     def squared_norms(self) -> Floats:
         """‖x_i‖² of each row."""
         out = np.empty(self.n)
-        _squared_norms(*self.parts, out)
+        native.squared_norms(self.core, out)
         return out
 
     def centred(self, by_mean: bool) -> tuple[Floats, Floats, Floats]:
@@ -109,7 +105,7 @@ class DataMatrix:
         """
         products = np.zeros((self.d, self.d))
         if self.sparse:
-            _add_products(*self.parts, weights, products)
+            native.add_products(self.core, weights, products)
             if centre.any():
                 products -= float(weights.sum()) * np.outer(centre, centre)
             native.mirror(products)
@@ -172,121 +168,3 @@ def canonical(X: Data) -> Data:
 def dot(a: Floats, b: Floats) -> float:
     """Σ a_i b_i. For a long vector BLAS would wake its threads, which costs more than the sum."""
     return float((a * b).sum())
-
-
-@compiled()
-def row_dot(data: Reals, indices: Numbers, indptr: Numbers, i: Index, w: Floats) -> float:
-    """x_iᵀw."""
-    if data.ndim == 2:
-        return _dense_dot(data[i], w)
-    total = 0.0
-    for k in range(*row_ends(indptr, i)):
-        total += data[k] * w[np.uint64(indices[k])]
-    return total
-
-
-@compiled()
-def row_ends(indptr: Numbers, i: Index) -> tuple[np.uint64, np.uint64]:
-    """Where row i begins and ends, as unsigned numbers: numba leaves out the test for negatives."""
-    i = np.uint64(i)
-    return np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
-
-
-@compiled(fastmath={"reassoc", "contract"})
-def _dense_dot(x: Reals, w: Floats) -> float:
-    """xᵀw, summed in any order, which lets the loop use vectors."""
-    total = 0.0
-    for k in range(len(w)):
-        total += x[k] * w[k]
-    return total
-
-
-@compiled()
-def row_add(data: Reals, indices: Numbers, indptr: Numbers, i: Index, t: float, w: Floats) -> None:
-    """w += t x_i."""
-    if data.ndim == 2:
-        for k in range(len(w)):
-            w[k] += t * data[i, k]
-    else:
-        for k in range(*row_ends(indptr, i)):
-            w[np.uint64(indices[k])] += t * data[k]
-
-
-@compiled()
-def _scores(data: Reals, indices: Numbers, indptr: Numbers, w: Floats, out: Entries) -> None:
-    """out_i = x_iᵀw."""
-    for i in range(len(out)):
-        out[i] = row_dot(data, indices, indptr, i, w)
-
-
-@compiled()
-def _combine(data: Reals, indices: Numbers, indptr: Numbers, beta: Floats, out: Entries) -> None:
-    """out += Σ β_i x_i."""
-    for i in range(len(beta)):
-        if beta[i] != 0.0:
-            row_add(data, indices, indptr, i, beta[i], out)
-
-
-@compiled()
-def _scores_of(
-    data: Reals, indices: Numbers, indptr: Numbers, some: Numbers, w: Floats, out: Entries
-) -> None:
-    """out_k = x_iᵀw for the k-th of some rows i."""
-    for k in range(len(some)):
-        out[k] = row_dot(data, indices, indptr, some[k], w)
-
-
-@compiled()
-def _add(
-    data: Reals, indices: Numbers, indptr: Numbers, some: Numbers, coef: Floats, w: Floats
-) -> None:
-    """w += Σ_k coef_k x_i for the k-th of some rows i."""
-    for k in range(len(some)):
-        row_add(data, indices, indptr, some[k], coef[k], w)
-
-
-@compiled(fastmath={"reassoc", "contract"})
-def _squared_norms(data: Reals, indices: Numbers, indptr: Numbers, out: Entries) -> None:
-    """out_i = ‖x_i‖²."""
-    for i in range(len(out)):
-        total = 0.0
-        if data.ndim == 2:
-            for k in range(data.shape[1]):
-                total += float(data[i, k]) * float(data[i, k])
-        else:
-            for k in range(*row_ends(indptr, i)):
-                total += float(data[k]) * float(data[k])
-        out[i] = total
-
-
-@compiled()
-def _add_products(
-    data: Reals, indices: Numbers, indptr: Numbers, weights: Floats, products: Floats
-) -> None:
-    """The lower triangle of Xᵀ diag(weights) X; the columns of a row are sorted."""
-    for i in range(len(weights)):
-        if weights[i] == 0.0:
-            continue
-        start, stop = row_ends(indptr, i)
-        for a in range(start, stop):
-            value = weights[i] * data[a]
-            line = products[np.uint64(indices[a])]
-            for b in range(start, a + np.uint64(1)):
-                line[np.uint64(indices[b])] += value * data[b]
-
-
-@compiled()
-def dot_rows(Z: Reals, numbers: Numbers, w: Floats, out: Entries) -> None:
-    """out_k = z_iᵀw for the k-th of the rows i of Z; a negative i is left out."""
-    for k in range(len(numbers)):
-        if numbers[k] >= 0:
-            out[k] = _dense_dot(Z[numbers[k]], w)
-
-
-@compiled()
-def add_rows(Z: Reals, numbers: Numbers, beta: Floats, out: Entries) -> None:
-    """out += Σ_k β_k z_i for the k-th of the rows i of Z; a negative i is left out."""
-    for k in range(len(numbers)):
-        if numbers[k] >= 0:
-            for c in range(len(out)):
-                out[c] += beta[k] * Z[numbers[k], c]

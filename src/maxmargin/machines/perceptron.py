@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.gram.data_matrix import DataMatrix, row_add, row_dot
-from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals
-from maxmargin.hardware.jit import compiled
+from maxmargin.core import native
+from maxmargin.gram.data_matrix import DataMatrix
+from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.online_classifier import OnlineClassifier, as_one
 from maxmargin.machines.validation import checked_data
 
@@ -79,7 +79,7 @@ class Perceptron(OnlineClassifier):
 
     def _epoch(self, rows: DataMatrix, labels: Numbers, weights: Floats, *, again: bool) -> int:
         model = self._W, self._b, float(self.fit_intercept)
-        return epoch(*rows.parts, labels, weights, *model, np.empty(len(self._b)))
+        return native.perceptron_epoch(rows.core, labels, weights, *model)
 
     def _scores(self, X: Data) -> Floats:
         products: Floats = safe_sparse_dot(X, self._W.T, dense_output=True)
@@ -103,35 +103,3 @@ class Perceptron(OnlineClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@compiled()
-def epoch(
-    data: Reals,
-    indices: Numbers,
-    indptr: Numbers,
-    labels: Numbers,
-    weights: Floats,
-    W: Floats,
-    b: Floats,
-    one: float,
-    scores: Reals,
-) -> int:
-    """All rows once; returns the mistakes. `scores` is room for one row's."""
-    mistakes = 0
-    for i in range(len(labels)):
-        y, weight = labels[i], weights[i]
-        for k in range(len(b)):
-            scores[k] = row_dot(data, indices, indptr, i, W[k]) + b[k]
-        rivals = -1
-        for k in range(len(b)):
-            rivals += scores[k] >= scores[y]
-        if weight == 0 or rivals == 0:
-            continue
-        mistakes += 1
-        for k in range(len(b)):
-            if scores[k] >= scores[y]:
-                step = weight if k == y else -weight / rivals
-                row_add(data, indices, indptr, i, step, W[k])
-                b[k] += step * one
-    return mistakes

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 import naive
 import naive_machines
+from maxmargin.core import native
 from maxmargin.gram import DataMatrix
 from maxmargin.losses import Hinge
 from maxmargin.problem import CrammerSingerProblem, LinearProblem, Status
 from maxmargin.solvers import CrammerSingerDescent, LinearInteriorPoint
-from maxmargin.solvers.linear.crammer_singer import best_row
 
 
 def generated(seed, *, fit_intercept=True, C=0.3, classes=None):
@@ -105,7 +105,7 @@ def test_a_row_is_solved_for_exactly(seed, classes):
     alpha = -random.uniform(0, cost / classes, classes)
     alpha[0] = -alpha[1:].sum()
     G, step = random.normal(size=classes), np.empty(classes)
-    best_row(alpha, G, classes, cost, square, step)
+    native.best_row(alpha, G, cost, square, step)
     best = naive_machines.quadratic_program(
         square * np.eye(classes), G - square * alpha, lower, upper, np.ones(classes), [0.0]
     )

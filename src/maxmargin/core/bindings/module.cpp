@@ -25,4 +25,5 @@ NB_MODULE(MAXMARGIN_BUILD, module) {
     module.def("best", border::best);
     border::bind_tiles(module);
     border::bind_solvers(module);
+    border::bind_linear(module);
 }

@@ -38,9 +38,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from maxmargin.core import native
 from maxmargin.features.feature_gram import FeatureGram
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.solution import relative_gap
@@ -121,7 +121,7 @@ class ProximalNewton:
         def slope(t: float) -> float:
             """Of ψ along the step: linear + t square + δ Σ along_i clip(reach_i + t along_i)."""
             box = problem.lower, problem.upper
-            return linear + t * square + self.delta * clipped_sum(self.reach, along, *box, t)
+            return linear + t * square + self.delta * native.clipped_sum(self.reach, along, *box, t)
 
         t = line_minimum(slope)
         self.w = self.w + t * move[:-1]
@@ -217,12 +217,3 @@ def solved(H: Floats, g: Floats) -> Floats:
         factor = cho_factor(H, lower=True, check_finite=False)
     x: Floats = cho_solve(factor, g, check_finite=False)
     return x
-
-
-@compiled(fastmath={"reassoc", "contract"})
-def clipped_sum(reach: Floats, along: Floats, lower: Floats, upper: Floats, t: float) -> float:
-    """Σ along_i clip(reach_i + t along_i, lower_i, upper_i)."""
-    total = 0.0
-    for i in range(len(reach)):
-        total += along[i] * min(max(reach[i] + t * along[i], lower[i]), upper[i])
-    return total

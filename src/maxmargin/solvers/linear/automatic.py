@@ -86,7 +86,7 @@ def cost_in_passes(problem: LinearProblem, rows: DataMatrix) -> float:
     """
     steps, passes, blas = (4, 1, 64) if problem.loss.kappa else (20, 7, 16)
     if rows.sparse:
-        lengths = np.diff(rows.parts[2]).astype(float)
+        lengths = np.diff(rows.X.indptr).astype(float)
         products, sweep = dot(lengths, lengths) / 2, 6 * rows.stored
     else:
         products, sweep = rows.n * rows.d**2 / blas, rows.stored

@@ -45,9 +45,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.gram.data_matrix import dot, row_add, row_dot
-from maxmargin.hardware.arrays import Floats, Numbers, Reals, Records
-from maxmargin.hardware.jit import compiled
+from maxmargin.core import native
+from maxmargin.gram.data_matrix import dot
+from maxmargin.hardware.arrays import Floats, Numbers, Records
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
@@ -62,16 +62,10 @@ PASSES = 20  # most passes between two computations of the gap, which cost two p
 SETTLED = 1e-2  # relative gap below which most variables at a bound stay there
 FEW_PASSES = 3  # below it, for a loss with kinks, before conjugate gradients: sweeps are slow there
 PENALTY = 0.1  # ρ relative to the mean ‖x − m‖²: less makes Σβ = 0 slower, more slows the rest
-RUN = 16  # neighbours that stay together in the random order: a tenth of a sweep beyond the cache
-PINNED = 0.25  # share of the worst violation beyond which an outward gradient shrinks its variable
 
 # All numbers that a step reads of its variable, together in memory.
 VARIABLE = np.dtype(
     [(name, float) for name in ("beta", "y", "lower", "upper", "curvature", "square", "shift")]
-)
-MEMORY = np.dtype(
-    [(name, float) for name in ("offset", "total", "mean_score", "highest", "lowest")]
-    + [("violation", float), ("gap", float), ("active", np.int64), ("random", np.uint64)]
 )
 
 
@@ -94,10 +88,10 @@ class DualCoordinateDescent(LinearSolver):
         penalty = 0.0
         if problem.fit_intercept:
             penalty = PENALTY * float(variables["square"].mean()) or 1.0
-        memory = np.zeros(1, MEMORY)
-        memory["active"], memory["random"] = rows.n, np.uint64(0x9E3779B97F4A7C15 ^ self.seed)
-        memory["highest"], memory["lowest"] = np.inf, -np.inf
-        memory["offset"] = state.now.offset + dot(mean, state.now.coef)  # of centred rows
+        memory = native.SweepState()
+        memory.active, memory.random = rows.n, 0x9E3779B97F4A7C15 ^ self.seed
+        memory.highest, memory.lowest = np.inf, -np.inf
+        memory.offset = state.now.offset + dot(mean, state.now.coef)  # of centred rows
         order = np.arange(rows.n)
         chunk = max(CHUNK * rows.n // max(rows.stored, 1), 1)  # rows
         rough, target = ROUGH / 10 if problem.loss.kappa else ROUGH, 0.0
@@ -107,21 +101,19 @@ class DualCoordinateDescent(LinearSolver):
             settled = state.best.values.relative_gap < SETTLED
             passes = FEW_PASSES if settled and not problem.loss.kappa else PASSES
             most = int(min(passes, max(remaining, 1)) * rows.n)
-            memory["total"], memory["mean_score"] = state.beta.sum(), dot(mean, w)
+            memory.total, memory.mean_score = state.beta.sum(), dot(mean, w)
             while True:
-                visited += sweeps(
-                    *rows.parts,
-                    variables,
-                    problem.loss.epsilon,
-                    penalty,
-                    dot(mean, mean),
+                visited += native.sweep(
+                    rows.core,
+                    variables.view(float).reshape(rows.n, -1),
+                    (problem.loss.epsilon, penalty, dot(mean, mean)),
                     w,
                     order,
                     memory,
                     target,
                     min(chunk, most - visited) if target else 1,
                 )
-                gap = float(memory["gap"][0])
+                gap = memory.gap
                 if target == 0.0:  # after the first sweep
                     value = abs(problem.value(variables["beta"], w))
                     target = value * (state.aim if state.aim > rough / 4 else rough)
@@ -133,13 +125,13 @@ class DualCoordinateDescent(LinearSolver):
             if gap > target and settled:
                 state.beta = minimise_on_face(problem, rows, state.beta)
             variables["beta"] = state.beta
-            memory["offset"] += penalty * memory["total"]
+            memory.offset += penalty * memory.total
             yield
-            if memory["violation"] == 0:
+            if memory.violation == 0:
                 return None
-            scores = state.now.scores - dot(mean, state.now.coef) + memory["offset"]
-            active = unpinned(problem, state.beta, scores, memory[0])
-            order[: len(active)], memory["active"] = active, len(active)
+            scores = state.now.scores - dot(mean, state.now.coef) + memory.offset
+            active = unpinned(problem, state.beta, scores, memory)
+            order[: len(active)], memory.active = active, len(active)
             target = gap * min(max(0.5 * state.aim / state.best.values.relative_gap, 0.1), 0.3)
 
     def _variables(self, state: LinearState) -> tuple[Floats, Records]:
@@ -153,119 +145,11 @@ class DualCoordinateDescent(LinearSolver):
         return mean, variables
 
 
-def unpinned(problem: LinearProblem, beta: Floats, scores: Floats, memory: np.void) -> Numbers:
+def unpinned(
+    problem: LinearProblem, beta: Floats, scores: Floats, memory: native.SweepState
+) -> Numbers:
     """The variables that a sweep would not shrink."""
     (lower, upper), (right, left) = problem.bounds, problem.slopes(beta, scores)
-    stays_below = (right > memory["highest"]) | (beta >= upper)
-    stays_above = (left < memory["lowest"]) | (beta <= lower)
+    stays_below = (right > memory.highest) | (beta >= upper)
+    stays_above = (left < memory.lowest) | (beta <= lower)
     return np.flatnonzero(~(stays_below & stays_above))
-
-
-@compiled()
-def sweeps(
-    data: Reals,
-    indices: Numbers,
-    indptr: Numbers,
-    variables: Records,
-    epsilon: float,
-    penalty: float,
-    mean_square: float,
-    w: Floats,
-    order: Numbers,
-    memory: Records,
-    target: float,
-    work: int,
-) -> int:
-    """Sweep until the estimated gap is ≤ target, or `work` rows are visited; returns their number.
-
-    Changes β in `variables`, w, `order` (whose first `active` are active) and `memory`.
-    """
-    m = memory[0]
-    offset, total, mean_score, active = m["offset"], m["total"], m["mean_score"], m["active"]
-    visited = 0
-    while visited < work:
-        m["random"] = shuffle(order, active, m["random"])
-        visited += active
-        highest, lowest, gap, kept = 0.0, 0.0, 0.0, 0
-        for k in range(active):
-            i = order[k]
-            v = variables[i]
-            beta = v["beta"]
-            slope = row_dot(data, indices, indptr, i, w) - mean_score + offset - v["y"]
-            slope += (mean_square - v["shift"] + penalty) * total + v["curvature"] * beta
-            right = slope + epsilon if beta >= 0 else slope - epsilon
-            left = slope + epsilon if beta > 0 else slope - epsilon
-            can_rise, can_fall = beta < v["upper"], beta > v["lower"]
-            if (right < 0 and can_rise) or (left > 0 and can_fall):
-                violation = right if right < 0 else left
-                highest, lowest = max(highest, violation), min(lowest, violation)
-                gap += most_won(beta, slope, v["curvature"], epsilon, v["lower"], v["upper"])
-                square = max(v["square"] + penalty + v["curvature"], 1e-12)
-                new = best_value(beta, slope, square, epsilon)
-                new = min(max(new, v["lower"]), v["upper"])
-                v["beta"] = new
-                total += new - beta
-                mean_score += (new - beta) * v["shift"]
-                row_add(data, indices, indptr, i, new - beta, w)
-            elif (right > m["highest"] or not can_rise) and (left < m["lowest"] or not can_fall):
-                continue
-            order[kept] = i
-            kept += 1
-        active = kept
-        offset += penalty * total
-        m["highest"] = PINNED * highest if highest > 0 else np.inf
-        m["lowest"] = PINNED * lowest if lowest < 0 else -np.inf
-        m["violation"] = highest - lowest + penalty * abs(total)
-        m["gap"] = gap + penalty * total * total
-        if m["gap"] <= target:
-            break
-        if active == 0:  # all are at bounds, but b still changes
-            active, m["highest"], m["lowest"] = len(order), np.inf, -np.inf
-            for k in range(len(order)):
-                order[k] = k
-    m["offset"], m["total"], m["mean_score"], m["active"] = offset, total, mean_score, active
-    return visited
-
-
-@compiled()
-def best_value(beta: float, slope: float, square: float, epsilon: float) -> float:
-    """The minimiser of slope (t − β) + ½ square (t − β)² + ε|t|."""
-    centre = beta - slope / square
-    if centre > epsilon / square:
-        return centre - epsilon / square
-    if centre < -epsilon / square:
-        return centre + epsilon / square
-    return 0.0
-
-
-@compiled()
-def most_won(
-    beta: float, slope: float, curvature: float, epsilon: float, lower: float, upper: float
-) -> float:
-    """The most that a change of this β gains at a fixed w: its term of the gap."""
-    if epsilon == 0.0 and curvature == 0.0:
-        return slope * (beta - lower) if slope > 0 else slope * (beta - upper)
-    new = best_value(beta, slope, max(curvature, 1e-30), epsilon)
-    new = min(max(new, lower), upper)
-    move = new - beta
-    return -move * (slope + 0.5 * curvature * move) - epsilon * (abs(new) - abs(beta))
-
-
-@compiled()
-def shuffle(order: Numbers, active: int, bits: np.uint64) -> np.uint64:
-    """Put runs of active variables in random order; returns the next random bits.
-
-    By Fisher and Yates, over runs of neighbours, which the processor reads ahead. A few rows are in
-    cache anyhow, and are shuffled one by one.
-    """
-    run = RUN if active >= 64 * RUN else 1
-    runs = active // run
-    for k in range(runs - 1):
-        bits ^= bits << np.uint64(13)
-        bits ^= bits >> np.uint64(7)
-        bits ^= bits << np.uint64(17)
-        j = k + np.int64(bits % np.uint64(runs - k))
-        for t in range(run):
-            a, b = k * run + t, j * run + t
-            order[a], order[b] = order[b], order[a]
-    return bits

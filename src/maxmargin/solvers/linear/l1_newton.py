@@ -34,9 +34,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from maxmargin.core import native
 from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.jit import compiled
 from maxmargin.problem import L1Problem
 from maxmargin.problem.l1 import L1Point, column_violations
 from maxmargin.solvers.driver import CLOCK
@@ -163,38 +163,10 @@ def minimise_model(H: Floats, gradient: Floats, w: Floats, enough: float) -> Flo
     """The minimiser of q, whose smooth part has this gradient at w."""
     x, slope = w.copy(), gradient.copy()
     for _ in range(ROUNDS):
-        if descend(H, x, slope, enough, SWEEPS) <= enough:
+        if native.descend_l1(H, x, slope, enough, SWEEPS) <= enough:
             break
         solve_on_face(H, x, slope)
     return x
-
-
-@compiled()
-def descend(H: Floats, x: Floats, slope: Floats, enough: float, sweeps: int) -> float:
-    """Coordinate descent on q from x, whose smooth part has this slope; returns the violation."""
-    violation = 0.0
-    for _ in range(sweeps):
-        violation = 0.0
-        for j in range(len(x)):
-            here, curvature = x[j], H[j, j]
-            if here == 0.0:
-                beyond = max(abs(slope[j]) - 1.0, 0.0)
-            else:
-                beyond = abs(slope[j] + (1.0 if here > 0.0 else -1.0))
-            if beyond == 0.0:
-                continue
-            violation = max(violation, beyond)
-            new = 0.0
-            if curvature > 0.0:
-                centre, reach = here - slope[j] / curvature, 1.0 / curvature
-                new = centre - reach if centre > reach else min(centre + reach, 0.0)
-            if new != here:
-                x[j] = new
-                for k in range(len(x)):
-                    slope[k] += (new - here) * H[j, k]
-        if violation <= enough:
-            break
-    return violation
 
 
 def solve_on_face(H: Floats, x: Floats, slope: Floats) -> None:
