@@ -163,13 +163,13 @@ class FeatureGram:
         w = w if self._mixing is None else self._mixing @ w
         lines = self._line[self.numbers]
         tasks = [(self._kept, lines[s], w, out[s]) for s in self._shares(self.n)]
-        run_all(native.dot_rows, tasks, self.threads)
+        run_all(native.feature_scores, tasks, self.threads)
         missing = np.flatnonzero(lines < 0)
 
         def fill(some: slice) -> None:
             values = self._values(self.numbers[missing[some]])
             part = np.empty(len(values))
-            native.dot_rows(values, np.arange(len(values), dtype=np.int32), w, part)
+            native.feature_scores(values, np.arange(len(values), dtype=np.int32), w, part)
             out[missing[some]] = part
 
         self._each(fill, len(missing))
@@ -182,13 +182,13 @@ class FeatureGram:
         shares = self._shares(len(rows))
         sums = np.zeros((len(shares), self._kept.shape[1]))
         tasks = [(self._kept, lines[s], coef[s], sums[k]) for k, s in enumerate(shares)]
-        run_all(native.add_rows, tasks, self.threads)
+        run_all(native.combine_features, tasks, self.threads)
         missing = np.flatnonzero(lines < 0)
         extra: list[Floats] = [np.zeros(0)] * -(-len(missing) // self.step)
 
         def fill(some: slice) -> None:
             values, part = self._values(numbers[missing[some]]), np.zeros(sums.shape[1])
-            native.add_rows(
+            native.combine_features(
                 values, np.arange(len(values), dtype=np.int32), coef[missing[some]], part
             )
             extra[some.start // self.step] = part

@@ -42,9 +42,10 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.jit import compiled, small
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
+
+SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
 
 
 @dataclass(frozen=True)
@@ -293,106 +294,3 @@ def primal_of(quadratic: float, loss: float, margin: float) -> float:
     if margin == np.inf:
         return quadratic + loss
     return quadratic / margin**2 if margin > 0 else np.inf
-
-
-SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
-EPS = float(np.finfo(float).eps)
-
-
-@small()
-def survey(
-    beta: Floats,
-    gradient: Floats,
-    lower: Floats,
-    upper: Floats,
-    group: Numbers,
-    n_groups: int,
-    sides: Floats,
-) -> float:
-    """The worst violation; and per group the extremes of −G and the offset, in `sides`.
-
-    The three lines of `sides`: the largest −G of a variable that can rise, the smallest of one
-    that can fall, and b: the mean −G of the free variables, or else the middle of the two
-    extremes, if there are any. A group violates KKT by the distance of its extremes, variables
-    without groups by the distance of theirs from 0.
-
-    This is the one place that chooses b. Where every variable is at a bound, b may lie anywhere in
-    an interval, and one variable that rounding of Σβ leaves beside its bound would put b to an
-    end of it. So, for b, a variable within the rounding error of Σβ of a bound is at that bound.
-    """
-    worst = 0.0
-    for g in range(sides.shape[1]):
-        near, count = 0.0, 0.0
-        for i in range(len(beta)):
-            if group[i] == g:
-                near += abs(beta[i])
-                count += 1.0
-        near *= EPS * (4.0 + np.sqrt(count))
-        up, down, high, low, total, count = -np.inf, np.inf, -np.inf, np.inf, 0.0, 0.0
-        for i in range(len(beta)):
-            if group[i] == g:
-                slope, rises, falls = -gradient[i], beta[i] < upper[i], beta[i] > lower[i]
-                if rises and slope > up:
-                    up = slope
-                if falls and slope < down:
-                    down = slope
-                if rises and falls:  # those within rounding of one bound do not tell b
-                    above, below = upper[i] - beta[i] > near, beta[i] - lower[i] > near
-                    rises, falls = above or not below, below or not above
-                    if rises and falls:
-                        total += slope
-                        count += 1.0
-                if rises and slope > high:
-                    high = slope
-                if falls and slope < low:
-                    low = slope
-        sides[0, g], sides[1, g] = up, down
-        gap = up - down if n_groups else (up if up > -down else -down)
-        if gap > worst:
-            worst = gap
-        if not count:
-            total += high if abs(high) < np.inf else 0.0
-            total += low if abs(low) < np.inf else 0.0
-            count = 2.0 if abs(high) < np.inf and abs(low) < np.inf else 1.0
-        sides[2, g] = total / count
-    return worst
-
-
-@compiled()
-def values_of(
-    beta: Floats,
-    gradient: Floats,
-    linear: Floats,
-    lower: Floats,
-    upper: Floats,
-    group: Numbers,
-    sums: Floats,
-    sides: Floats,
-    offsets: Floats,
-) -> tuple[float, float, float, float, float]:
-    """pᵀβ, ½βᵀKβ, the loss, the least y_i f(x_i) where a bound is infinite, the violation.
-
-    Where scaling f up cannot satisfy a constraint, y_i f(x_i) is ∞ and its excess is in the loss.
-    """
-    n_groups = len(sums)
-    violation = survey(beta, gradient, lower, upper, group, n_groups, sides)
-    quadratic, slope, loss, margin, excess, price = 0.0, 0.0, 0.0, np.inf, 0.0, 0.0
-    scales = True
-    for i in range(len(beta)):
-        residual = gradient[i] + (offsets[group[i]] if n_groups else 0.0)
-        quadratic += 0.5 * beta[i] * (gradient[i] - linear[i])
-        slope += beta[i] * linear[i]
-        if lower[i] == -np.inf or upper[i] == np.inf:
-            sign = 1.0 if upper[i] == np.inf else -1.0
-            scales = scales and sign * linear[i] < 0
-            here = 1.0 - residual / linear[i] if scales else np.inf
-            margin = here if here < margin else margin
-            excess += max(0.0, -sign * residual)
-            price = max(price, 2.0 * abs(beta[i]))
-        else:
-            loss -= residual * (upper[i] if residual < 0 else lower[i])
-    for g in range(n_groups):
-        loss += offsets[g] * sums[g]
-    if not scales:
-        loss, margin = loss + price * excess, np.inf
-    return slope, quadratic, loss, margin, violation

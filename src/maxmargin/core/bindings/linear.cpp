@@ -238,26 +238,26 @@ Index perceptron(const DataRows& rows, const Numbers& labels, const Floats& weig
 
 // out_k = z_i . w for the k-th of the rows i of Z; a negative i is left out.
 template <class T>
-void dot_rows(const Array<const T, 2>& Z, const Array<const std::int32_t, 1>& numbers,
+void feature_scores(const Array<const T, 2>& Z, const Array<const std::int32_t, 1>& numbers,
               const Floats& w, const Output& out) {
     require(w.size() == Z.shape(1) && out.size() == numbers.size(),
-            "dot_rows: w or out has the wrong length");
+            "feature_scores: w or out has the wrong length");
     for (Index k = 0; k < numbers.length(); k++) {
         const Index i = numbers.data()[k];
-        require(i < Index(Z.shape(0)), "dot_rows: there is no such row");
+        require(i < Index(Z.shape(0)), "feature_scores: there is no such row");
         if (i >= 0) out.data()[k] = dot(Matrix<const T>(Z)[i], w.data(), w.length());
     }
 }
 
 // out += the sum of beta_k z_i for the k-th of the rows i of Z; a negative i is left out.
 template <class T>
-void add_rows_of(const Array<const T, 2>& Z, const Array<const std::int32_t, 1>& numbers,
+void combine_features(const Array<const T, 2>& Z, const Array<const std::int32_t, 1>& numbers,
                  const Floats& beta, const Output& out) {
     require(beta.size() == numbers.size() && out.size() == Z.shape(1),
-            "add_rows: beta or out has the wrong length");
+            "combine_features: beta or out has the wrong length");
     for (Index k = 0; k < numbers.length(); k++) {
         const Index i = numbers.data()[k];
-        require(i < Index(Z.shape(0)), "add_rows: there is no such row");
+        require(i < Index(Z.shape(0)), "combine_features: there is no such row");
         if (i >= 0) add_multiple(beta.data()[k], Matrix<const T>(Z)[i], out.data(), out.length());
     }
 }
@@ -330,10 +330,10 @@ void bind_linear(nb::module_& module) {
     define(module, "sweep_classes", sweep_classes);
     define(module, "best_row", row_step);
     define(module, "perceptron_epoch", perceptron);
-    define(module, "dot_rows", dot_rows<float>);
-    define(module, "dot_rows", dot_rows<double>);
-    define(module, "add_rows", add_rows_of<float>);
-    define(module, "add_rows", add_rows_of<double>);
+    define(module, "feature_scores", feature_scores<float>);
+    define(module, "feature_scores", feature_scores<double>);
+    define(module, "combine_features", combine_features<float>);
+    define(module, "combine_features", combine_features<double>);
     define(module, "clipped_sum", clipped_sum);
 }
 
