@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.palette import ink
@@ -23,11 +22,11 @@ class Bowl:
     A: Floats
     b: Floats
 
-    def __call__(self, z: NDArray[Any]) -> Floats:
+    def __call__(self, z: Floats) -> Floats:
         quadratic: Floats = np.einsum("...i,ij,...j", z, self.A, z)
         return 0.5 * quadratic + z @ self.b
 
-    def draw(self, ax: Axes, low: NDArray[Any], high: NDArray[Any]) -> QuadContourSet:
+    def draw(self, ax: Axes, low: Floats, high: Floats) -> QuadContourSet:
         """Contours, denser toward the bottom."""
         axes = [np.linspace(a, b, 200) for a, b in zip(low, high, strict=True)]
         xx, yy = np.meshgrid(*axes)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from maxmargin.hardware.arrays import Floats, RandomState
+from maxmargin.hardware.arrays import Floats, Labels, RandomState
 from maxmargin.kernels import Kernel
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import axes_or_new, ink
@@ -62,7 +62,7 @@ class KernelMatrixDisplay(Display):
     """
 
     matrix: Floats
-    classes: NDArray[Any]
+    classes: Labels
     counts: NDArray[np.integer]
 
     @classmethod

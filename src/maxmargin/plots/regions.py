@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import binary_dilation
 from sklearn.pipeline import Pipeline
 
-from maxmargin.hardware.arrays import Floats, Mask
+from maxmargin.hardware.arrays import Floats, Labels, Mask
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, plane
@@ -94,8 +94,8 @@ class RegionsDisplay:
     True
     """
 
-    xx: NDArray[Any]
-    yy: NDArray[Any]
+    xx: Floats
+    yy: Floats
     winner: NDArray[np.integer]
     ambiguous: Mask
     rivals: dict[tuple[int, int], Floats]
@@ -242,7 +242,7 @@ def scheme_of(machine: Any) -> Scheme:
     return SCHEMES.get(getattr(machine, "multiclass", ""), "joint")
 
 
-def _extent(xx: NDArray[Any], yy: NDArray[Any]) -> tuple[float, float, float, float]:
+def _extent(xx: Floats, yy: Floats) -> tuple[float, float, float, float]:
     """The sides of an image whose pixels have their middles on the grid."""
     dx, dy = (xx[0, 1] - xx[0, 0]) / 2, (yy[1, 0] - yy[0, 0]) / 2
     return xx[0, 0] - dx, xx[0, -1] + dx, yy[0, 0] - dy, yy[-1, 0] + dy
@@ -284,7 +284,7 @@ def _rivals(
     return {(a, b): scores[:, a] - scores[:, b] for a, b in pairs}
 
 
-def ambiguous(decisions: Floats, classes: NDArray[Any], scheme: Scheme) -> Mask:
+def ambiguous(decisions: Floats, classes: Labels, scheme: Scheme) -> Mask:
     """Where the most votes are shared (pairs), or not exactly one machine claims the point."""
     if scheme == "joint" or len(classes) == 2:
         return np.zeros(len(decisions), bool)

@@ -78,8 +78,8 @@ class TubeDisplay:
     #: A support vector this close to the edge, as a share of ε, is on it.
     resolution = 0.02
 
-    x: NDArray[Any]
-    y: NDArray[Any]
+    x: Floats
+    y: Floats
     line: Floats
     residuals: Floats
     epsilon: float
