@@ -252,8 +252,7 @@ def test_single_precision_data_are_not_copied_to_double(kernel):
         gram.block(everything[:50], everything, np.float64)
 
     prove()  # compiles
-    single = X.nbytes  # one copy laid out for the tiles there is
-    assert peak_of(prove) < single + 0.9 * 2 * single
+    assert peak_of(prove) < X.nbytes  # what is converted at a time
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

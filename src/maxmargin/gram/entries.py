@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ WIDE = 256
 # Rows up to which all cheap entries take less time than to wake another thread: two threads took
 # 3.1 ms of CPU time for a fit of 500 rows, one 2.8 (docs/speed.md, "The caller works too").
 FEW = 512
+FEWEST = 64  # rows of a slice, at least: a tile of fewer takes longer to lay out than to compute
 
 
 class EntrySource(ABC):
@@ -88,11 +90,15 @@ class EntrySource(ABC):
 
 
 class TiledEntries(EntrySource):
-    """Entries that a tile computes; all left rows are packed once, when first needed."""
+    """Entries that a tile computes.
 
-    def __init__(self, kernel: Kernel, layout: Layout, threads: int) -> None:
+    All left rows are packed once, when first needed; or, if that would take more than `room` bytes,
+    in slices each time.
+    """
+
+    def __init__(self, kernel: Kernel, layout: Layout, threads: int, room: float = inf) -> None:
         super().__init__(kernel, layout.X, threads)
-        self.layout = layout
+        self.layout, self.room = layout, room
         if self.n <= FEW and not self.costly:
             self.threads = 1
         self._packed: dict[RealType, Any] = {}
@@ -101,8 +107,11 @@ class TiledEntries(EntrySource):
         # All left rows in float32 to choose steps and in float64 to prove the result, or the latter
         # in slices; and slices of the right rows.
         numbers, slices = int(self.n * layout.width), 2 + self._widens(np.float64)
-        self.packed = (4 if self._widens(np.float64) else 12) * numbers
-        self.packed += 8 * slices * min(numbers, TILE_ENTRIES)
+        whole = (4 if self._widens(np.float64) else 12) * numbers
+        self._slice = min(TILE_ENTRIES, room / (8 * slices))
+        self._in_slices = whole + 8 * slices * min(numbers, self._slice) > room
+        self.packed = 0 if self._in_slices else whole
+        self.packed += int(8 * slices * min(numbers, self._slice))
 
     @property
     def error(self) -> float:
@@ -113,13 +122,13 @@ class TiledEntries(EntrySource):
         return bool(len(self.layout.forms) * self.X.shape[1] >= WIDE)
 
     def take(self, rows: Numbers) -> TiledEntries:
-        return TiledEntries(self.kernel, self.layout.take(rows), 1)
+        return TiledEntries(self.kernel, self.layout.take(rows), 1, self.room)
 
     def largest_norm(self) -> float:
         return self.layout.largest
 
     def row_maker(self, dtype: RealType) -> Maker | None:
-        cheap = not self.costly and not self._widens(dtype)
+        cheap = not self.costly and not self._slices(dtype)
         return self.layout.row_maker(self._left(dtype), dtype, self.threads) if cheap else None
 
     def block(
@@ -141,15 +150,23 @@ class TiledEntries(EntrySource):
         return values
 
     def square(self, i: Numbers, dtype: RealType, out: Entries | None = None) -> Entries:
-        """K[i, i]; half of it is computed, unless packing would copy much of X in a wider dtype."""
-        if self._widens(dtype) and len(self._parts(len(i))) > 1:
-            return super().square(i, dtype, out)
+        """K[i, i]: half of it is computed, and the other is its mirror image."""
         out = large_array((len(i), len(i)), dtype) if out is None else out
         self.evaluations += len(i) * (len(i) + 1) // 2
-        packed = self._packed.get(dtype) if np.array_equal(i, np.arange(self.n)) else None
-        left = self.layout.pack(dtype, i, self.threads) if packed is None else packed
-        right = self.layout.expand(dtype, i, self.threads)
-        return self.layout.block(left, right, out, self.threads, half=True)
+        parts = self._parts(len(i)) if self._slices(dtype) else [slice(0, len(i))]
+        for number, some in enumerate(parts):
+            right = self.layout.expand(dtype, i[some], self.threads)
+            for before in parts[:number]:
+                left = self.layout.pack(dtype, i[before], self.threads)
+                values = np.empty((some.stop - some.start, before.stop - before.start), out.dtype)
+                out[some, before] = self.layout.block(left, right, values, self.threads)
+                out[before, some] = values.T
+            every = len(parts) == 1 and np.array_equal(i, np.arange(self.n))
+            packed = self._packed.get(dtype) if every else None
+            left = self.layout.pack(dtype, i[some], self.threads) if packed is None else packed
+            values = out if len(parts) == 1 else np.empty((some.stop - some.start,) * 2, out.dtype)
+            out[some, some] = self.layout.block(left, right, values, self.threads, half=True)
+        return out
 
     def dot(self, j: Numbers, coef: Floats, dtype: RealType, rows: Numbers | None) -> Floats:
         values = np.zeros(self.n if rows is None else len(rows))
@@ -168,9 +185,9 @@ class TiledEntries(EntrySource):
         return self._packed[dtype]
 
     def _lefts(self, dtype: RealType, rows: Numbers | None) -> Iterator[tuple[slice, Any]]:
-        """Packed rows: at once, or in slices when packing would copy X in a wider dtype."""
+        """Packed rows: at once, or in slices where packing would copy too much of X."""
         n = self.n if rows is None else len(rows)
-        if not self._widens(dtype):
+        if not self._slices(dtype):
             packed = self.layout.pack(dtype, rows, self.threads) if rows is not None else None
             yield slice(0, n), self._left(dtype) if packed is None else packed
             return
@@ -181,9 +198,13 @@ class TiledEntries(EntrySource):
     def _widens(self, dtype: RealType) -> bool:
         return bool(np.dtype(dtype).itemsize > self.X.dtype.itemsize)
 
+    def _slices(self, dtype: RealType) -> bool:
+        """Whether rows are packed in slices: all take too much, or are X in a wider dtype."""
+        return self._in_slices or self._widens(dtype)
+
     def _parts(self, n: int) -> list[slice]:
-        """Slices of range(n) of so many rows that they have about TILE_ENTRIES numbers."""
-        step = max(64, int(TILE_ENTRIES / self.layout.width))
+        """Slices of range(n), of as many rows as have TILE_ENTRIES numbers or fit the room."""
+        step = max(FEWEST, int(self._slice / self.layout.width))
         return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -288,7 +309,12 @@ class ReflectedEntries(EntrySource):
         return values * (self.signs if rows is None else self.signs[rows])
 
 
-def entries_of(kernel: Kernel, X: Data, threads: int) -> EntrySource:
-    """How the entries of k on the rows of X are computed: by a tile if there is one."""
+def entries_of(kernel: Kernel, X: Data, threads: int, room: float = inf) -> EntrySource:
+    """How the entries of k on the rows of X are computed: by a tile if there is one.
+
+    `room` is the most bytes that rows may take as they are laid out for it.
+    """
     layout = layout_of(kernel, X, threads)
-    return TiledEntries(kernel, layout, threads) if layout else KernelEntries(kernel, X, threads)
+    return (
+        TiledEntries(kernel, layout, threads, room) if layout else KernelEntries(kernel, X, threads)
+    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property, partial
-from math import log
+from math import inf, log
 from weakref import proxy
 
 import numpy as np
@@ -75,7 +75,8 @@ class Gram:
         self.cache_size = cache_size
         self.threads = threads or available_cores()
         self.diagonal: Floats = self.kernel.diagonal(X)
-        self._entries = entries_of(self.kernel, X, self.threads)
+        room = inf if cache_size is None else cache_size * 2**20 / 2
+        self._entries = entries_of(self.kernel, X, self.threads, room)
         self._matrix: Entries | None = None
         self._whole: Callable[[], Floats] | None = None  # K from that of a larger Gram
 
