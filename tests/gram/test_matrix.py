@@ -252,7 +252,7 @@ def test_single_precision_data_are_not_copied_to_double(kernel):
         gram.block(everything[:50], everything, np.float64)
 
     prove()  # compiles
-    assert peak_of(prove) < X.nbytes  # what is converted at a time
+    assert peak_of(prove) < 1.5 * X.nbytes  # some slices of 64 rows in float64
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -270,8 +270,9 @@ def largest_square(X: Data, centre: Floats | None = None) -> float:
     largest = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
         for start, stop in pairwise(ends):
-            part = X[start:stop].astype(np.float64, copy=False)
-            part = part if centre is None else part - centre
+            part = X[start:stop].astype(np.float64, copy=centre is not None)
+            if centre is not None:
+                part -= centre
             largest = max(largest, float(row_norms(part, squared=True).max(initial=0)))
     return float(np.nan_to_num(largest, nan=np.inf))
 
