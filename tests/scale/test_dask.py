@@ -23,10 +23,11 @@ from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
-from maxmargin import SVC, SVR, OneClassSVM, load, tune
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, load, tune
 from maxmargin.datasets import moons
-from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions
+from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions, StandardScaler
 from maxmargin.scale.round import fetch
 from maxmargin.selection.progress import SearchBar
 from maxmargin.solvers import BlockSMO, Chunking
@@ -376,3 +377,24 @@ def test_a_lost_scheduler_is_an_error_with_the_model_so_far(lonely, tmp_path):
     assert clf.predict(X).shape == Y.shape
     again = SVC(solver=slow, checkpoint=saved).fit(ArrayPartitions(X, Y, rows=60))
     assert again.history_["violators"][0] < len(X)
+
+
+@pytest.mark.parametrize("machine", [LinearSVC(), LinearSVC(loss="hinge"), SVC(solver=FEW)])
+def test_a_pipeline_standardises_learns_and_scores_on_the_cluster(client, machine):
+    rows, labels = X * [1.0, 1000.0], Y
+    lazy = da.from_array(rows, chunks=(60, 1)), da.from_array(labels, chunks=100)
+    model = make_pipeline(StandardScaler(), clone(machine)).fit(*lazy)
+    whole = make_pipeline(StandardScaler(), clone(machine)).fit(rows, labels)
+    assert model[-1].certificate_.dual == pytest.approx(whole[-1].certificate_.dual, rel=2e-3)
+    assert model.score(*lazy) == pytest.approx(model.score(rows, labels))
+    np.testing.assert_array_equal(model.predict(lazy[0]).compute(), model.predict(rows))
+
+
+def test_columns_of_frames_are_standardised(client):
+    frame = pandas.DataFrame(X * [1.0, 1000.0], columns=["a", "b"])
+    lazy, target = dd.from_pandas(frame, npartitions=3), dd.from_pandas(pandas.Series(T), 3)
+    model = make_pipeline(StandardScaler(), LinearSVR(C=10.0)).fit(lazy, target)
+    assert model[0].feature_names_in_.tolist() == ["a", "b"]
+    whole = make_pipeline(StandardScaler(), LinearSVR(C=10.0)).fit(frame, T)
+    np.testing.assert_allclose(model[-1].coef_, whole[-1].coef_, atol=1e-2)
+    assert model.score(lazy, target) == pytest.approx(model.score(frame, T))

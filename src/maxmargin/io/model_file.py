@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.conventions import validate_parameters
 from maxmargin.io import attributes, container
 from maxmargin.io.container import Arrays, Json, Model, ModelFileError, Node, Table
-from maxmargin.io.preprocessing import PARTS, PREPROCESSING, WORDS
+from maxmargin.io.preprocessing import PARTS, PREPROCESSING, WORDS, stored_as
 from maxmargin.io.reader import Reader
 from maxmargin.io.records import RECORDS, Description
 from maxmargin.io.values import made, plain
@@ -103,7 +103,8 @@ def described(model: Model, arrays: dict[str, Table], prefix: str) -> Node:
     """The node of a model, its arrays put among the others."""
     if isinstance(model, str) and model in WORDS:
         return {"type": model}
-    kind, known = type(model), found(type(model).__name__)
+    kind = stored_as(model)
+    known = found(kind.__name__)
     if attributes.known(kind.__name__) is kind:
         return attributes.stored_model(model, arrays, prefix, described)
     if known is None or kind is not known[0]:

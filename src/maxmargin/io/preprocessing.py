@@ -70,7 +70,7 @@ def width(model: Model) -> int:
 def scaler(model: Model, archive: Archive) -> None:
     """StandardScaler, MinMaxScaler, MaxAbsScaler: a few lines of one number per column."""
     columns(model, archive)
-    for name in LINES[type(model)]:
+    for name in LINES[stored_as(model)]:
         held = SimpleNamespace(missing=getattr(model, name, None) is None)
         held.missing = held.missing if archive.writes else not archive.has(model, name)
         if held.missing:
@@ -114,3 +114,9 @@ PREPROCESSING: dict[type, Description] = {
     MaxAbsScaler: scaler,
     OneHotEncoder: encoder,
 }
+
+
+def stored_as(model: Model) -> type:
+    """The class whose name a file has: a scaler fitted on partitions is scikit-learn's."""
+    kind = type(model)
+    return StandardScaler if kind.__module__ == "maxmargin.scale.scaler" else kind

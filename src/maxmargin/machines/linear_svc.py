@@ -13,6 +13,7 @@ from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.losses import Hinge, PiecewiseLoss, SquaredHinge
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
 from maxmargin.machines.multiclass import class_of, scheme_of
+from maxmargin.machines.partitioned_linear import check_streams, fit_linear
 from maxmargin.machines.validation import (
     check_two_classes,
     checked_data,
@@ -23,6 +24,10 @@ from maxmargin.machines.validation import (
     known_labels,
 )
 from maxmargin.problem import CrammerSingerProblem, L1Problem, LinearProblem
+from maxmargin.scale.kinds import as_partitions, by_block, without_names
+from maxmargin.scale.partitions import Partitions
+from maxmargin.scale.scores import accuracy
+from maxmargin.scale.survey import survey
 from maxmargin.solvers import LinearSolver
 
 LOSSES: dict[str, type[PiecewiseLoss]] = {"hinge": Hinge, "squared_hinge": SquaredHinge}
@@ -181,13 +186,16 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         return super()._attributes(coef, intercept)
 
     @fitting
-    def fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on the rows of X with the labels y.
 
         Parameters
         ----------
-        X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64
-        y : array of shape (n_samples,)
+        X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64. Or rows
+            in partitions: `maxmargin.scale`, or a collection of Dask.
+        y : array of shape (n_samples,); None if the partitions have labels
         sample_weight : array of shape (n_samples,), default=None
             Multiplies C row by row.
 
@@ -197,6 +205,9 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         """
         if self.multi_class == "ovr":
             check_combination(self.penalty, self.loss, self.dual)
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            self._fit_partitions(data)
+            return self
         X, y = checked_data(self, X, y)
         sample_weight = checked_weights(sample_weight, X)
         self.classes_, labels = class_numbers(y)
@@ -204,6 +215,19 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         check_two_classes(labels, self.class_weight_, sample_weight)
         self._train(X, self._targets(labels), self._weights(labels, sample_weight), (X, y))
         return self
+
+    def _fit_partitions(self, data: Partitions) -> None:
+        check_streams(self, data)
+        found = survey(data, classes=True)
+        one_each = np.arange(len(found.classes))
+        self.classes_ = found.classes
+        self.class_weight_ = class_weights(self.class_weight, found.classes, one_each, found.masses)
+        fit_linear(self, data, found, list(self._targets(one_each)))
+
+    def _targets_of_rows(self, number: int, y: Labels, weights: Floats) -> tuple[Floats, Floats]:
+        """±1 of some rows in one binary problem, and their weights."""
+        labels = known_labels(self.classes_, y)
+        return list(self._targets(labels).values())[number], self._weights(labels, weights)
 
     @exists_if(online)
     @fitting
@@ -246,6 +270,7 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         labels = known_labels(self.classes_, y)
         return list(self._targets(labels).values()), self.C * self._weights(labels, None)
 
+    @by_block
     def decision_function(self, X: Data) -> Floats:
         """wᵀx + b for the rows of X.
 
@@ -257,7 +282,18 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
+    @by_block
     def predict(self, X: Data) -> Labels:
         """The class of each row of X: by sign, or the largest decision value."""
         scores = self.decision_function(X)  # raises if it is not fitted, before `classes_` does
         return class_of(self.classes_, scores)
+
+    def score(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """The share of rows of X whose label is predicted."""
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            share: float = accuracy(data, without_names(self).predict)
+            return share
+        plain: float = super().score(X, y, sample_weight)
+        return plain

@@ -14,7 +14,11 @@ from maxmargin.conventions import Interval, StrOptions, exists_if, fitting
 from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
 from maxmargin.losses import EpsilonInsensitive, PiecewiseLoss, SquaredEpsilonInsensitive
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
+from maxmargin.machines.partitioned_linear import check_streams, fit_linear
 from maxmargin.machines.validation import checked_data, checked_weights, targets_of
+from maxmargin.scale.kinds import as_partitions, by_block, without_names
+from maxmargin.scale.scores import r2
+from maxmargin.scale.survey import survey
 from maxmargin.solvers import LinearSolver
 
 LOSSES: dict[str, type[EpsilonInsensitive]] = {
@@ -112,13 +116,16 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return LOSSES[self.loss](self.epsilon)
 
     @fitting
-    def fit(self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Train on the rows of X with the targets y.
 
         Parameters
         ----------
-        X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64
-        y : array of shape (n_samples,) or (n_samples, n_targets)
+        X : array or CSR of shape (n_samples, n_features); float32 is not copied to float64. Or rows
+            in partitions: `maxmargin.scale`, or a collection of Dask.
+        y : array of shape (n_samples,) or (n_samples, n_targets); None if the partitions have it
         sample_weight : array of shape (n_samples,), default=None
             Multiplies C row by row.
 
@@ -127,10 +134,18 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self
         """
         check_combination("l2", self.loss, self.dual)
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            check_streams(self, data)
+            fit_linear(self, data, survey(data, classes=False), ["target 0"])
+            return self
         X, y, weights = self._checked(X, y, sample_weight, reset=True)
         targets = {f"target {k}": target for k, target in enumerate(np.atleast_2d(y.T))}
         self._train(X, targets, weights, (X, y))
         return self
+
+    def _targets_of_rows(self, number: int, y: Labels, weights: Floats) -> tuple[Floats, Floats]:
+        """The targets of some rows, and their weights."""
+        return y.astype(float), weights
 
     @exists_if(online)
     @fitting
@@ -142,7 +157,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return self
 
     def _checked(
-        self, X: Data, y: ArrayLike, sample_weight: ArrayLike | None, *, reset: bool
+        self, X: Data, y: ArrayLike | None, sample_weight: ArrayLike | None, *, reset: bool
     ) -> tuple[Data, Floats, Floats]:
         X, y = checked_data(self, X, y, reset=reset, y_numeric=True, multi_output=True)
         weights = checked_weights(sample_weight, X)
@@ -157,10 +172,21 @@ class LinearSVR(RegressorMixin, LinearMachine):
         targets = targets_of(y)
         return list(np.atleast_2d(targets.T)), np.full(len(targets), float(self.C))
 
+    @by_block
     def predict(self, X: Data) -> Labels:
         """wᵀx + b for the rows of X; a column for each of several targets."""
         values = self._scores(X)
         return values.ravel() if len(self.intercept_) == 1 else values
+
+    def score(
+        self, X: Data, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """R² on the rows of X."""
+        if (data := as_partitions(X, y, sample_weight)) is not None:
+            share: float = r2(data, without_names(self).predict)
+            return share
+        plain: float = super().score(X, y, sample_weight)
+        return plain
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

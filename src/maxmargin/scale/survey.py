@@ -37,6 +37,7 @@ class Summary(NamedTuple):
     variance: float
     labels: Labels
     counts: Floats
+    masses: Floats
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Survey:
     columns : number of columns
     names : of the columns, if the partitions are tables
     classes : the labels there are, if they were asked for
-    counts : rows of each class that have a weight
+    counts, masses : rows of each class that have a weight, and the sum of their weights
     mean, variance : of all entries
     row_bytes : mean bytes of a row
     """
@@ -59,6 +60,7 @@ class Survey:
     names: tuple[str, ...] | None
     classes: Labels
     counts: Floats
+    masses: Floats
     mean: float
     variance: float
     row_bytes: float
@@ -96,10 +98,10 @@ def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Sur
     first = there[0]
     for k in there:
         for what in ("columns", "names", "dtype", "sparse", "y"):
-            found, wanted = getattr(parts[k], what), getattr(parts[first], what)
-            if found != wanted:
+            own, wanted = getattr(parts[k], what), getattr(parts[first], what)
+            if own != wanted:
                 raise ValueError(
-                    f"{names[k]} differs from {names[first]}: {what} is {found}, not {wanted}; "
+                    f"{names[k]} differs from {names[first]}: {what} is {own}, not {wanted}; "
                     "all partitions need the same columns of the same dtype, and like labels"
                 )
     known = [parts[k] for k in there]
@@ -108,18 +110,21 @@ def survey(partitions: Partitions, *, classes: bool, labels: bool = True) -> Sur
         raise ValueError("Invalid input - all samples have zero or negative weights.")
     mean = sum(part.weight * part.mean for part in known) / weight
     spread = sum(part.weight * (part.variance + (part.mean - mean) ** 2) for part in known)
-    names_of_classes, counts = _counted(known) if classes else (np.zeros(0), np.zeros(0))
+    empty: tuple[Labels, Floats, Floats] = np.zeros(0), np.zeros(0), np.zeros(0)
+    found, counts, masses = _counted(known) if classes else empty
     lengths = np.array([part.rows for part in parts])
     each = sum(part.nbytes for part in known) / sum(part.rows for part in known)
     shape = lengths, known[0].columns, known[0].names
-    return Survey(*shape, names_of_classes, counts, mean, spread / weight, each)
+    return Survey(*shape, found, counts, masses, mean, spread / weight, each)
 
 
-def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats]:
+def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats, Floats]:
     labels = np.concatenate([part.labels for part in parts])
     classes, places = np.unique(labels, return_inverse=True)
-    each = np.concatenate([part.counts for part in parts])
-    counts = np.bincount(places, each).astype(float)
+    counts, masses = (
+        np.bincount(places, np.concatenate(each)).astype(float)
+        for each in ([part.counts for part in parts], [part.masses for part in parts])
+    )
     if len(classes) < 2:
         raise ValueError(
             "The number of classes has to be greater than one; got "
@@ -129,7 +134,7 @@ def _counted(parts: Sequence[Summary]) -> tuple[Labels, Floats]:
         raise ValueError(
             "Invalid input - all samples with positive weights belong to the same class."
         )
-    return classes, counts
+    return classes, counts, masses
 
 
 def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
@@ -138,7 +143,7 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     y = block.y if labelled else None
     empty, (rows, columns) = np.zeros(0), X.shape
     if not rows:
-        nothing = (0, 0.0, 0.0, 0.0, empty, empty)
+        nothing = (0, 0.0, 0.0, 0.0, empty, empty, empty)
         return Summary(0, columns, None, "", False, "", *nothing)
     check_finite(block._replace(y=y), name)
     mean, variance = moments(X, block.weights) if each.any() else (0.0, 0.0)
@@ -148,10 +153,11 @@ def _summary(block: Block, wanted: tuple[bool, bool], name: str) -> Summary:
     given: Labels = y if classes and y is not None else empty
     labels, places = np.unique(given, return_inverse=True)
     counts = np.bincount(places, each[: len(places)] > 0).astype(float)
+    masses = np.bincount(places, each[: len(places)]).astype(float)
     return Summary(
         *(rows, columns, block.columns, X.dtype.name, sp.issparse(X), kind),
         *(bytes_of(X), float(each.sum()), mean, variance),
-        *(labels, counts),
+        *(labels, counts, masses),
     )
 
 
