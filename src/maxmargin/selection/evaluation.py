@@ -25,12 +25,13 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.problem import Solution, Status
 from maxmargin.selection.cells import Cell, Fitted, fitted
-from maxmargin.selection.fold_path import FoldPath, of_rows
+from maxmargin.selection.fold_path import FoldPath
 from maxmargin.selection.grid import gamma_name, with_gamma
 from maxmargin.selection.matrices import Matrices, Parts, Stopped, exponent_of
 from maxmargin.selection.progress import SearchBar
 from maxmargin.selection.scoring import Scores
 from maxmargin.selection.target import Target, target_of
+from maxmargin.solvers.qp.held_smo import of_rows
 
 # A user's kernel or scorer may raise anything: the cells it concerns fail, the others go on.
 FAILURES = Exception

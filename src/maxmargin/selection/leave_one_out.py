@@ -34,9 +34,8 @@ from maxmargin.selection.removal import Removal, Removed
 from maxmargin.selection.target import RealTarget, Target, check_sums, target_of, validated
 from maxmargin.solvers.qp.path import CHUNK, SNAP, units
 
-MOST = 256  # rows removed at a time: more take more memory, and fewer more rounds
-LINES = 28 * MOST + CHUNK  # of numbers over all rows that a thread has at a time: for each row that
-# is removed its pivots, β and f, and rows of K
+FEWEST, MOST = 16, 256  # rows removed at a time: more take more memory, and fewer more rounds
+LINES = 28  # of numbers over all rows for each row that is removed: its pivots, β and f
 TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 
@@ -125,6 +124,7 @@ def left_out(
     target.check(np.flatnonzero(weights > 0), "leave-one-out")
     problems, threads = target.problems(machine, weights), thread_count(n_jobs)
     spare = room_beside(machine.cache_size, target, problems, threads)
+    at_once = min(FEWEST + spare // (8 * target.n * LINES * threads), MOST)
     gram, solver = held(machine, X, given), SupportVectors(machine._kernel()).solver(machine)
     full = []
     for problem, split in zip(problems, target.splits, strict=True):
@@ -139,7 +139,7 @@ def left_out(
         (number, batch)
         for number, removal in enumerate(full)
         for batch in batches(
-            affected(target, number, removal, weights, alike=alike[number]), threads
+            affected(target, number, removal, weights, alike=alike[number]), threads, at_once
         )
     ]
 
@@ -245,7 +245,8 @@ def room_beside(
 ) -> int:
     """Bytes of the budget that K, tableaus, models and batches leave; raise if it is too small."""
     n, budget = target.n, budget_of(cache_size)
-    needs = 8 * n * (n + threads * LINES + n * isinstance(target, RealTarget))
+    lines = threads * (LINES * FEWEST + CHUNK)
+    needs = 8 * n * (n + lines + n * isinstance(target, RealTarget))
     for problem, split in zip(problems, target.splits, strict=True):
         m = units(problem)
         own = 0 if isinstance(split.rows, slice) and m == n else 8
@@ -327,7 +328,7 @@ def p_bounds(p: DualProblem, q: DualProblem) -> list[tuple[Floats, Floats]]:
     return [(p.lower, q.lower), (p.upper, q.upper)]
 
 
-def batches(rows: Numbers, threads: int) -> list[Numbers]:
+def batches(rows: Numbers, threads: int, most: int) -> list[Numbers]:
     """Some rows at a time, as many parts for each thread."""
-    parts = threads * ceil(len(rows) / (threads * MOST))
+    parts = threads * ceil(len(rows) / (threads * most))
     return [part for part in np.array_split(rows, parts) if len(part)] if parts else []

@@ -25,7 +25,7 @@ from maxmargin.hardware.simd import exp2
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import DotKernel, Form, Kernel
 from maxmargin.machines.multiclass import Split
-from maxmargin.selection.blocks import LARGEST
+from maxmargin.solvers.qp.held_smo import LARGEST
 
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.
 EXACT_ROWS = 2048

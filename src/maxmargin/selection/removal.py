@@ -64,6 +64,7 @@ class Removal:
         self.K: Entries = gram.K if self.unit is self._row else gram.square(self._row)
         beta = self.of_row if shared else self.solution.beta
         self.path = Path(problem, self.K, beta, SLACK * self.solver.tol)
+        self.path.refine()
         with one_blas_thread():
             self.f: Floats = self.path.beta @ self.K
 
@@ -78,11 +79,9 @@ class Removal:
         """
         began, p, path = perf_counter(), self.problem, self.path
         others = [p] if problems is None else problems
-        knots, sums = (
-            np.array([staircase(q)[0] for q in others]),
-            np.array([q.sums for q in others]),
-        )
-        beta, rounds = path.follow(rows, knots, sums)
+        stairs = np.array([staircase(q) for q in others])
+        sums = np.array([q.sums for q in others])
+        beta, rounds = path.follow(rows, stairs, sums)
         lacks = np.abs(beta @ path.members.T - sums).max(axis=1, initial=0.0)
         feasible = (rounds > 0) & (lacks <= SNAP * np.abs(beta).sum(axis=1))
         change = beta - path.beta
@@ -125,7 +124,7 @@ class Removal:
         """By the solver, from the full solution."""
         p = self._without(row, p)
         solution = self.solver.solve(p, self.gram, start=p.feasible(self.solution.beta))
-        beta, _ = standing(solution.beta, np.column_stack([p.lower, p.upper]))
+        beta, _ = standing(solution.beta, np.column_stack([p.lower, p.upper, p.linear]))
         offsets = p.offsets(beta, solution.gradient)
         return self._removed(row, p.on_rows(beta), offsets, Certificate.of(solution))
 

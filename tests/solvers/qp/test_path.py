@@ -34,7 +34,8 @@ def solved(problem):
 def test_bounds_and_sums_that_change(case, C):
     known, near = PROBLEMS[case](1.0), PROBLEMS[case](C)
     path = Path(known, GRAM.K, known.on_rows(solved(known)), TOL)
-    (beta,), (rounds,) = path.follow(np.full(1, -1), staircase(near)[0][None], near.sums[None])
+    path.refine()
+    (beta,), (rounds,) = path.follow(np.full(1, -1), staircase(near)[None], near.sums[None])
     assert rounds
     assert GRAM.K @ beta == pytest.approx(GRAM.K @ near.on_rows(solved(near)), abs=1e-5)
 
@@ -43,8 +44,9 @@ def test_bounds_and_sums_that_change(case, C):
 def test_rows_that_go(case):
     known = PROBLEMS[case](2.0)
     path = Path(known, GRAM.K, known.on_rows(solved(known)), TOL)
+    path.refine()
     rows = np.flatnonzero(path.beta)
-    betas, rounds = path.follow(rows, path.knots[None], known.sums[None])
+    betas, rounds = path.follow(rows, path.stairs[None], known.sums[None])
     assert rounds.all()
     for row, beta in zip(rows[::7], betas[::7], strict=True):
         own = known.row_of(np.arange(known.size)) == row

@@ -27,6 +27,7 @@ decremental support vector machine learning, NIPS 13 (2000).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ ROUNDS = 100  # most systems for one neighbour; then it is none
 PATIENCE = 2  # rounds that do not make the wrong units fewer, after which the step is made shorter
 AWAY = 2  # times the fewest wrong ones so far: then pivots lead away (california: 20 to 12 ms)
 SHORTEST = 1 / 64  # step
+MORE = 1.05  # times a wrong q: so much the targets of the problem differ that β is optimal for
 CHUNK = 256  # columns of T that are made at a time, beside memory for so many rows of K
 
 
@@ -54,19 +56,23 @@ def units(problem: DualProblem) -> int:
     return problem.size // 2 if shared else problem.size
 
 
-def staircase(problem: DualProblem) -> tuple[Floats, Floats]:
-    """The knots and targets of each unit."""
+def staircase(problem: DualProblem) -> Floats:
+    """The knots of each unit, then its targets."""
     p, n = problem, problem.size // 2
     if units(p) == p.size:
-        return np.column_stack([p.lower, p.upper]), -p.linear[:, None]
-    return (
-        np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n]]),
-        -np.column_stack([p.linear[n:], p.linear[:n]]),
-    )
+        return np.column_stack([p.lower, p.upper, -p.linear])
+    targets = -p.linear[n:], -p.linear[:n]
+    return np.column_stack([p.lower[n:], p.lower[:n], p.upper[:n], *targets])
 
 
-def standing(beta: Floats, knots: Floats) -> tuple[Floats, Numbers]:
+def pieces(stairs: Floats) -> int:
+    """How many pieces a staircase has: one less than knots, and one for each target."""
+    return int(stairs.shape[-1] // 2)
+
+
+def standing(beta: Floats, stairs: Floats) -> tuple[Floats, Numbers]:
     """β with those at a knot that are there but for rounding, and the state of each unit."""
+    knots = stairs[:, : pieces(stairs) + 1]
     beta, state = np.clip(beta, knots[:, 0], knots[:, -1]), np.zeros(len(beta), np.int64)
     width = knots[:, -1] - knots[:, 0]
     near = SNAP * np.where(width < np.inf, width, np.abs(beta).max(initial=0.0))
@@ -96,15 +102,19 @@ class Path:
 
     def __init__(self, problem: DualProblem, K: Entries, beta: Floats, slack: float) -> None:
         self.problem, self.K, self.slack = problem, K, slack
-        self.knots, self.targets = staircase(problem)
+        self.stairs = staircase(problem)
+        self.knots, self.targets = np.split(self.stairs, [pieces(self.stairs) + 1], axis=1)
         groups = np.arange(problem.n_groups)
         self.members: Floats = (problem.group[: len(beta)] == groups[:, None]).astype(float)
         self._stand(beta)
         self._arrange()
-        exact, found = self.follow(np.full(1, -1), self.knots[None], problem.sums[None])
-        if found[0]:
+
+    def refine(self) -> None:
+        """Take β, which is optimal but for a tolerance, to the last digits."""
+        (beta,), (found,) = self.follow(np.full(1, -1), self.stairs[None], self.problem.sums[None])
+        if found:
             before = self.state
-            self._stand(exact[0])
+            self._stand(beta)
             if (self.state != before).any():
                 self._arrange()
 
@@ -114,7 +124,7 @@ class Path:
         The free units of a group tell its offset. Where there are none it may be anything between
         two ends, and the unit that is about to rise at the lower one is taken to be free there.
         """
-        self.beta, self.state = standing(beta, self.knots)
+        self.beta, self.state = standing(beta, self.stairs)
         self.one_offset, n, last = True, len(beta), self.targets.shape[1] - 1
         for member in self.members > 0:
             knot = self.state // 2
@@ -168,13 +178,33 @@ class Path:
         spans[at_knot] = np.diagonal(self.columns)[c:]
         return np.maximum(np.where(np.isfinite(spans), spans, 0.0), 0.0)
 
-    def follow(self, removed: Numbers, knots: Floats, sums: Floats) -> tuple[Floats, Numbers]:
+    def follow(self, removed: Numbers, stairs: Floats, sums: Floats) -> tuple[Floats, Numbers]:
         """β of the neighbours without each of the units `removed`, and the rounds that each took.
 
-        A unit −1 is none. The rounds are 0 where the pivots came to no end. `knots` and `sums` have
-        a line for each neighbour, or one for all.
+        A unit −1 is none. `stairs` and `sums` have a line for each neighbour, or one for all. The
+        rounds are 0 where the pivots came to no end: β is then the optimum of a part of the way.
         """
-        return Pivots(self, removed, knots, sums).run()
+        return Pivots(self, removed, stairs, sums).run()
+
+
+def settled(p: DualProblem, K: Entries, beta: Floats, gradient: Floats) -> Floats:
+    """β of the units, moved from nearly optimal to optimal, or as far on the way as pivots lead.
+
+    β is the exact optimum of a problem whose targets differ by as much as β violates KKT; as these
+    go to what they are, the optimum goes with them.
+    """
+    stairs, own = staircase(p), p.on_rows(beta) if units(p) < p.size else beta
+    q = (p.residual(gradient, p.offsets(beta, gradient)) - p.linear)[: len(own)]
+    own, state = standing(own, stairs)
+    every, i, last = np.arange(len(own)), state // 2, pieces(stairs)
+    targets = np.column_stack([stairs[:, last + 1 :], np.full(len(own), -np.inf)])
+    above = np.where(i > 0, targets[every, i - 1], np.inf)
+    wrong = np.minimum(q - targets[every, i], 0.0) + np.maximum(q - above, 0.0)
+    free = np.where(state % 2 == 1, q - targets[every, i], MORE * wrong)
+    shift = np.where(stairs[:, 0] < stairs[:, last], free, 0.0)
+    path = Path(replace(p, linear=p.linear - p.on_variables(shift)), K, own, 0.0)
+    ends, _ = path.follow(np.full(1, -1), stairs[None], p.sums[None])
+    return np.asarray(ends[0])
 
 
 class Pivots:
@@ -188,18 +218,18 @@ class Pivots:
     base : what follows, but for the units that have changed sides
     """
 
-    def __init__(self, path: Path, removed: Numbers, knots: Floats, sums: Floats) -> None:
+    def __init__(self, path: Path, removed: Numbers, stairs: Floats, sums: Floats) -> None:
         self.path, self.every, many = path, np.arange(len(path.order)), len(removed)
-        order, self.groups = path.order, path.order < 0
-        self.before, self.targets = path.beta[order], path.targets[order]
-        self.first = np.where(self.groups, 1, path.state[order])
-        self.old, goal = self._endless(path.knots[order]), self._endless(knots[:, order])
+        order, self.groups, self.last = path.order, path.order < 0, pieces(stairs)
+        self.first, self.before = np.where(self.groups, 1, path.state[order]), path.beta[order]
+        self.old, goal = self._endless(path.stairs[order]), self._endless(stairs[:, order])
         self.goal = np.repeat(goal, many // len(goal), axis=0)
         there = np.flatnonzero(removed >= 0)
-        self.goal[there, path.place[removed[there]]] = 0
-        self.knots = np.repeat(self.old[None], many, axis=0)
+        self.goal[there, path.place[removed[there]], : self.last + 1] = 0
+        self.stairs = np.repeat(self.old[None], many, axis=0)
+        self.was = self.old[self.every, self._target(self.first)]  # the target of who was free
         lacking = np.repeat(sums - path.problem.sums, many // len(sums), axis=0)
-        self.lacking = np.zeros(self.knots.shape[:2])
+        self.lacking = np.zeros(self.stairs.shape[:2])
         self.lacking[:, self.groups] = lacking
         self.moving = (self.goal != self.old).any(axis=2) | (self.lacking != 0)
         low, high = self._limits(np.zeros(1, int), self.every, self.first)
@@ -208,10 +238,15 @@ class Pivots:
         self.kept = tuple(np.repeat(each[None], many, axis=0) for each in start)
         self.state, self.low, self.high, self.given, self.base = map(np.copy, self.kept)
 
-    def _endless(self, knots: Floats) -> Floats:
-        """The knots with those of groups, which are free without end."""
-        knots[..., self.groups, 0], knots[..., self.groups, 1:] = -np.inf, np.inf
-        return knots
+    def _endless(self, stairs: Floats) -> Floats:
+        """The staircases with those of groups, which are free without end."""
+        stairs[..., self.groups, :] = [-np.inf, *[np.inf] * self.last, *[0.0] * self.last]
+        return stairs
+
+    def _target(self, state: Numbers) -> Numbers:
+        """The place of the target of who is free, or stands below it at a knot."""
+        place: Numbers = self.last + 1 + np.minimum(state // 2, self.last - 1)
+        return place
 
     def run(self) -> tuple[Floats, Numbers]:
         """β of the units, and the rounds."""
@@ -226,17 +261,17 @@ class Pivots:
             wrong = ~((value >= self.low[left]) & (value <= self.high[left]))
             count = np.count_nonzero(wrong, axis=1)
             came = count == 0
-            some = left[came]
+            some, state = left[came], self.state[left[came]]
+            knot = self.stairs[some[:, None], self.every, state // 2]
+            ends = np.where(state % 2 == 1, value[came], knot)
+            beta[some[:, None], path.order[real]] = ends[:, real]
             at[some] += step[some]
             step[some] = np.minimum(2 * step[some], 1 - at[some])
-            for before, now in zip(self.kept, self._now, strict=True):
-                before[some] = now[some]
+            if (step[some] > 0).any():
+                for before, now in zip(self.kept, self._now, strict=True):
+                    before[some] = now[some]
             done = came & (at[left] == 1)
-            ended, state = left[done], self.state[left[done]]
-            ends = np.where(
-                state % 2 == 1, value[done], self._knot(ended[:, None], self.every, state)
-            )
-            beta[ended[:, None], path.order[real]], rounds[ended] = ends[:, real], turn
+            rounds[left[done]] = turn
             fewer = count < fewest[left]
             patience[left] = np.where(fewer, PATIENCE, patience[left] - 1)
             fewest[left] = np.minimum(count, fewest[left])
@@ -251,9 +286,10 @@ class Pivots:
                 # β rises where it is too small, or where it is at a knot and q is too small.
                 rises = (value[goes_on][line, k] < self.low[some[line], k]) != (state % 2 == 1)
                 self._set(some, line, k, state + np.where(rises, 1, -1), at[some] + step[some])
-            some = left[again]
-            fewest[some], patience[some] = size, PATIENCE
-            self._begin(some, at[some] + step[some])
+            if again.any():
+                some = left[again]
+                fewest[some], patience[some] = size, PATIENCE
+                self._begin(some, at[some] + step[some])
             left = left[~done & (step[left] >= SHORTEST)]
             if not len(left):
                 break
@@ -271,8 +307,8 @@ class Pivots:
         at, share = left[line], to[line][:, None]
         with np.errstate(invalid="ignore"):  # 0 · ∞
             between = (1 - share) * self.old[k] + share * self.goal[at, k]
-        self.knots[at, k] = np.where(share < 1, between, self.goal[at, k])
-        fixed = self.knots[at, k, 0] == self.knots[at, k, -1]
+        self.stairs[at, k] = np.where(share < 1, between, self.goal[at, k])
+        fixed = self.stairs[at, k, 0] == self.stairs[at, k, self.last]
         self._set(left, line, k, np.where(fixed, 0, self.state[at, k]), to)
 
     def _set(self, left: Numbers, line: Numbers, k: Numbers, state: Numbers, to: Floats) -> None:
@@ -281,8 +317,8 @@ class Pivots:
         self.state[at, k] = state
         self.low[at, k], self.high[at, k] = self._limits(at, k, state)
         free = state % 2 == 1
-        targets = self._target(k, state) - self._target(k, self.first[k])
-        own = np.where(free, targets, self._knot(at, k, state) - self.before[k])
+        targets = self.stairs[at, k, self._target(state)] - self.was[k]
+        own = np.where(free, targets, self.stairs[at, k, state // 2] - self.before[k])
         own = np.where(self.groups[k], to[line] * self.lacking[at, k], own)
         given = np.where(free == (k < self.path.count), own, 0.0)
         change = np.zeros((len(left), len(self.first)))
@@ -302,8 +338,8 @@ class Pivots:
             return value
         some = np.unique(J)
         state = self.state[left[line], J]
-        knot, target = self._knot(left[line], J, state), self._target(J, state)
-        right = np.where(c > J, knot, target) - value[line, J]
+        goal = np.where(c > J, state // 2, self._target(state))
+        right = self.stairs[left[line], J, goal] - value[line, J]
         change, sizes = np.zeros(len(J)), np.bincount(line, minlength=len(left))
         begins = np.cumsum(sizes) - sizes
         for m in np.unique(sizes[sizes > 0]):
@@ -313,24 +349,18 @@ class Pivots:
         total = np.zeros((len(left), len(some)))
         total[line, np.searchsorted(some, J)] = change
         value += total @ columns[some]
-        value[line, J] = change + np.where(c > J, self._target(J, self.first[J]), self.before[J])
+        value[line, J] = change + np.where(c > J, self.was[J], self.before[J])
         return value
-
-    def _knot(self, line: Numbers, k: Numbers, state: Numbers) -> Floats:
-        knots: Floats = self.knots[line, k, state // 2]
-        return knots
-
-    def _target(self, k: Numbers, state: Numbers) -> Floats:
-        targets: Floats = self.targets[k, np.minimum(state // 2, self.targets.shape[1] - 1)]
-        return targets
 
     def _limits(self, line: Numbers, k: Numbers, state: Numbers) -> tuple[Floats, Floats]:
         """Between what β must be where it is free, or q at a knot."""
-        i, last, slack = state // 2, self.knots.shape[2] - 1, self.path.slack
-        width = self.knots[line, k, last] - self.knots[line, k, 0]
+        i, last, slack = state // 2, self.last, self.path.slack
+        stairs = self.stairs[line, k]
+        every = np.arange(len(stairs))
+        width = stairs[:, last] - stairs[:, 0]
         rounding = np.where(width < np.inf, SNAP * width, 0.0)
-        lower, upper = self.knots[line, k, i], self.knots[line, k, np.minimum(i + 1, last)]
-        least, most = self._target(k, state), self.targets[k, np.maximum(i - 1, 0)]
+        lower, upper = stairs[every, i], stairs[every, np.minimum(i + 1, last)]
+        least, most = stairs[every, self._target(state)], stairs[every, last + np.maximum(i, 1)]
         free, fixed = state % 2 == 1, width == 0
         least = np.where(fixed | (i == last), -np.inf, least - slack)
         most = np.where(fixed | (i == 0), np.inf, most + slack)
