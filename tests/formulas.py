@@ -87,7 +87,7 @@ def block(kernel, X, Z):
 
 def takes_objects(kernel) -> bool:
     return type(kernel).__name__ not in (
-        ["RBF", "Laplacian", "Linear", "Polynomial", "Sigmoid", "Pairwise", "Precomputed"]
+        ["RBF", "Laplacian", "Linear", "Polynomial", "Sigmoid", "Precomputed"]
     )
 
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from maxmargin.problem import Solution, Status, Values
+from maxmargin.results import Result
 
 ROUGH = 0.1  # relative gap above which a model is no rough version of the trained one
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Result):
     """Primal and dual value of a fitted machine, and how far from optimal it can be.
 
     Attributes
@@ -127,10 +128,6 @@ class Certificate:
     def __str__(self) -> str:
         width = max(len(name) for name, _ in self._rows())
         return "\n".join(f"{name:<{width}}  {value}" for name, value in self._rows())
-
-    def _repr_html_(self) -> str:
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in self._rows())
-        return f"<table>{cells}</table>"
 
 
 @dataclass(frozen=True)

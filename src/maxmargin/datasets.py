@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from sklearn.datasets import make_circles, make_moons
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.results import Result
 
 __all__ = [
     "REAL",
@@ -161,8 +162,8 @@ REAL: dict[str, RealSet] = {
 }
 
 
-@dataclass(frozen=True)
-class DataSet:
+@dataclass(frozen=True, repr=False)
+class DataSet(Result):
     """Rows and targets; a test part where the set comes with one."""
 
     X: Data
@@ -171,8 +172,8 @@ class DataSet:
     y_test: Floats | None = None
 
 
-@dataclass(frozen=True)
-class Reviews:
+@dataclass(frozen=True, repr=False)
+class Reviews(Result):
     """Customers' reviews of clothes, and whether they recommend them.
 
     Attributes

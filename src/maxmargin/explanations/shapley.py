@@ -32,12 +32,13 @@ from maxmargin.explanations.functions import ProductFunction, expansion_of
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import pool, thread_count
+from maxmargin.results import Result
 
 AT_ONCE = 1 << 20  # factors k_j(x_j, z_j) that are held at a time by each thread: 8 MB
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Result):
     """Shapley values of some rows.
 
     Attributes

@@ -184,9 +184,9 @@ def quantiles(graph: Graph, model: Model, X: Value) -> Outputs:
 
 
 def one_class(graph: Graph, model: Model, X: Value) -> Outputs:
-    """OneClassSVM: what is 0 up to rounding is on the border, and inside."""
+    """OneClassSVM: what is 0 but for `tol` and rounding is on the border, and inside."""
     f = column(graph, decisions(graph, model, X))
-    border = graph("LessOrEqual", graph("Abs", f), 1e-9 * float(np.abs(model.offset_[0])))
+    border = graph("LessOrEqual", graph("Abs", f), model._border())
     f = graph("Where", border, 0.0, f)
     inside = graph("GreaterOrEqual", f, 0.0)
     return {"label": graph("Where", inside, np.array(1), np.array(-1)), "scores": f}

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.conventions import restore_isotonic
-from maxmargin.hardware.arrays import Data, Labels
+from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.io.archive import Archive, whole
 from maxmargin.io.container import Model, ModelFileError
 from maxmargin.io.records import INT64, Description, classes, columns, sigmoids
@@ -133,7 +133,7 @@ def decoded(table: SimpleNamespace) -> dict[str, Any]:
     return found
 
 
-def masked(values: Any) -> Any:
+def masked(values: Floats | list[str | float]) -> Labels:
     """An array of parameters as in `cv_results_`, none of them masked."""
     kind = float if isinstance(values, np.ndarray) else object
     return np.ma.MaskedArray(np.array(values, kind), mask=np.zeros(len(values), bool))

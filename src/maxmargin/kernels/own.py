@@ -36,29 +36,45 @@ class Vectorized(Kernel):
     function: KernelFunction
 
     def __call__(self, X: Data, Z: Data) -> Reals:
-        values = self.function(X, Z)
+        try:
+            values = self.function(X, Z)
+        except Exception as error:
+            error.add_note(
+                f"kernel {name_of(self.function)} was called with blocks of {X.shape[0]} and "
+                f"{Z.shape[0]} rows; for a function of two single rows use "
+                "maxmargin.kernels.Pairwise"
+            )
+            raise
         values = values.toarray() if sp.issparse(values) else np.asarray(values)
         return checked(values, (X.shape[0], Z.shape[0]), self.function)
 
 
 @dataclass(frozen=True)
 class Pairwise(Kernel):
-    """A user's function of two rows, compiled with numba and evaluated block by block.
+    """A user's function of two rows, evaluated block by block.
 
-    The rows are given as arrays of float64, whatever X is.
+    Rows of numbers are given as arrays of float64, whatever X is, and the function is compiled
+    with numba. Rows that are anything else (strings, sets, graphs) are given as they are, and the
+    function is called as it is.
 
     Examples
     --------
     >>> kernel = Pairwise(lambda x, z: np.minimum(x, z).sum())
     >>> kernel(np.array([[1.0, 5.0]]), np.array([[2.0, 3.0]]))
     array([[4.]])
+
+    >>> from maxmargin import SVC
+    >>> shared = Pairwise(lambda a, b: len(set(a) & set(b)))  # letters that two words share
+    >>> SVC(kernel=shared).fit(["sun", "nuns", "tree", "reed"], [0, 0, 1, 1]).predict(["unset"])
+    array([0])
     """
 
     function: KernelFunction
 
-    takes_objects = False
-
     def __call__(self, X: Data, Z: Data) -> Reals:
+        if not sp.issparse(X) and X.dtype == object:
+            each = [[self.function(x, z) for z in Z] for x in X]
+            return checked(np.array(each, np.float64), (len(X), len(Z)), self.function)
         X, Z = (A.toarray() if sp.issparse(A) else A for A in (X, Z))
         X, Z = (np.ascontiguousarray(A, np.float64) for A in (X, Z))  # compiled for one type only
         values = np.empty((X.shape[0], Z.shape[0]))
@@ -68,21 +84,26 @@ class Pairwise(Kernel):
 
 def checked(values: Reals, shape: tuple[int, int], function: KernelFunction) -> Reals:
     """What a user's function returned, or an error that says what is wrong with it."""
-    name = getattr(function, "__name__", repr(function))
+    name = name_of(function)
     values = values.astype(np.float64) if values.dtype == object else values
     if values.shape != shape:
         raise ValueError(
-            f"kernel {name!r} was called with blocks of {shape[0]} and {shape[1]} rows and must "
+            f"kernel {name} was called with blocks of {shape[0]} and {shape[1]} rows and must "
             f"return shape {shape}, got {values.shape}; for a function of two single rows use "
             "maxmargin.kernels.Pairwise"
         )
     if not np.isfinite(values).all():
         i, j = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(
-            f"kernel {name!r} returned {values[i, j]} for rows {i} and {j} of the blocks it was "
+            f"kernel {name} returned {values[i, j]} for rows {i} and {j} of the blocks it was "
             "given; a kernel must be finite everywhere"
         )
     return values
+
+
+def name_of(function: KernelFunction) -> str:
+    """The name of a user's function, for messages."""
+    return repr(getattr(function, "__name__", function))
 
 
 @lru_cache(maxsize=64)

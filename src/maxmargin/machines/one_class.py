@@ -138,9 +138,19 @@ class OneClassSVM(OutlierMixin, DualMachine):
 
     @by_block
     def decision_function(self, X: Data) -> Floats:
-        """Signed distance to the region's border: positive inside, 0 on it up to rounding."""
+        """Signed distance to the region's border: positive inside, 0 on it.
+
+        A row is on the border if it is within what the fit leaves open: its KKT violation, at most
+        `tol`, and rounding.
+        """
         values = self._decisions(X)[:, 0]
-        return np.where(np.abs(values) <= 1e-9 * np.abs(self.offset_), 0.0, values)
+        return np.where(np.abs(values) <= self._border(), 0.0, values)
+
+    def _border(self) -> float:
+        """How far from 0 the decision value of a row on the border may be."""
+        rounding = 1e-9 * float(np.abs(self.offset_[0]))
+        proof = getattr(self, "certificate_", None)  # a machine of LIBSVM's has none
+        return rounding + (0.0 if proof is None else min(proof.kkt_violation, self.tol))
 
     @by_block
     def score_samples(self, X: Data) -> Floats:

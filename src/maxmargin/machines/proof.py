@@ -25,10 +25,11 @@ from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.precomputed import checked_matrix
 from maxmargin.problem.solution import relative_gap
+from maxmargin.results import Result
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Result):
     """Values summed over the problems of a machine, and the worst violation of them.
 
     Attributes

@@ -16,9 +16,11 @@ from sklearn.utils.extmath import row_norms
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from maxmargin.conventions import sample_weights
+from maxmargin.conventions import sample_weights, take_rows
 from maxmargin.gram.data_matrix import canonical
 from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
+
+WORDS = 1000  # rows of a column that are looked at: what a user sees at its beginning
 
 
 def checked_weights(sample_weight: ArrayLike | None, X: Data) -> Floats | None:
@@ -50,23 +52,27 @@ def checked_data(
             estimator.__dict__.pop("feature_names_in_", None)
         checked = X
     else:
-        checked = validate_data(
-            estimator,
-            X,
-            "no_validation" if plain else y,  # plain targets are checked already
-            reset=reset,
-            skip_check_array=False,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            **(
-                {}
-                if plain or isinstance(y, str)
-                else {"y_numeric": y_numeric, "multi_output": multi_output}
-            ),
-        )
+        try:
+            checked = validate_data(
+                estimator,
+                X,
+                "no_validation" if plain else y,  # plain targets are checked already
+                reset=reset,
+                skip_check_array=False,
+                accept_sparse="csr",
+                accept_large_sparse=True,
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+                **(
+                    {}
+                    if plain or isinstance(y, str)
+                    else {"y_numeric": y_numeric, "multi_output": multi_output}
+                ),
+            )
+        except ValueError as error:
+            check_text(X, type(estimator).__name__, error)
+            raise
     if isinstance(checked, tuple):
         checked, y = checked
     elif isinstance(y, np.ndarray) and plain and y.size != checked.shape[0]:
@@ -74,6 +80,33 @@ def checked_data(
     checked = canonical(checked)
     check_finite(checked, type(estimator).__name__)
     return checked if isinstance(y, str) else (checked, y)
+
+
+def check_text(X: Data, name: str, cause: ValueError) -> None:
+    """Raise the error that names the first column of words, if there is one."""
+    if not hasattr(X, "shape"):
+        X = np.array(X, dtype=object)
+    if sp.issparse(X) or len(X.shape) != 2:
+        return
+    columns = list(getattr(X, "columns", range(X.shape[1])))
+    for column, values in zip(columns, np.asarray(take_rows(X, slice(0, WORDS))).T, strict=True):
+        words = [str(each) for each in values if isinstance(each, str) and not is_number(each)]
+        if words:
+            raise ValueError(
+                f"could not convert string to float: column {column!r} of X holds text, such as "
+                f"{words[0]!r}, and {name} takes numbers. OneHotEncoder makes numbers of it: "
+                f"make_column_transformer((OneHotEncoder(), [{column!r}]), "
+                "remainder='passthrough')"
+            ) from cause
+
+
+def is_number(word: str) -> bool:
+    """Whether a word can be read as a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def is_ready(estimator: Any, X: Data, reset: bool) -> bool:
@@ -144,6 +177,13 @@ def class_weights(
         return np.ones(len(classes))
     if class_weight == "balanced":
         return balanced_weights(np.bincount(labels, counts, len(classes)).astype(float))
+    known = set(classes.tolist())
+    unknown = [name for name in class_weight if name not in known]
+    if unknown and not known <= {*class_weight}:
+        raise ValueError(
+            f"class_weight has the key {unknown[0]!r}, which is no class; the classes are "
+            f"{classes.tolist()}"
+        )
     weights: Floats = compute_class_weight(class_weight, classes=classes, y=classes)
     return finite_class_weights(classes, weights)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.hardware.arrays import Floats, Records
+from maxmargin.results import Result
 
 
 class Status(Enum):
@@ -81,8 +82,8 @@ class Values(NamedTuple):
         return relative_gap(self.primal, self.dual, self.nothing)
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(Result):
     """What a solver found, with everything a certificate needs.
 
     Attributes

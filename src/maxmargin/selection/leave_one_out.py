@@ -28,6 +28,7 @@ from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
+from maxmargin.results import Result
 from maxmargin.selection.bounds import Estimate, bounds_of, span, timed
 from maxmargin.selection.matrices import budget_of
 from maxmargin.selection.removal import Removal, Removed
@@ -39,8 +40,8 @@ LINES = 28  # of numbers over all rows for each row that is removed: its pivots,
 TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 
-@dataclass(frozen=True)
-class LeaveOneOut:
+@dataclass(frozen=True, repr=False)
+class LeaveOneOut(Result):
     """What `leave_one_out` found.
 
     Attributes

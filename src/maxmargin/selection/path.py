@@ -14,6 +14,7 @@ from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.results import Result
 from maxmargin.selection.cells import fitted
 from maxmargin.selection.fold_path import FoldPath
 from maxmargin.selection.grid import checked
@@ -22,8 +23,8 @@ from maxmargin.selection.target import target_of, validated
 from maxmargin.selection.tune import check_machine, tune
 
 
-@dataclass(frozen=True)
-class CPath:
+@dataclass(frozen=True, repr=False)
+class CPath(Result):
     """Solutions along C. Sums over the problems of a machine of several classes.
 
     Attributes

@@ -24,7 +24,8 @@ from maxmargin.hardware.arrays import Data
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.selection.cells import Cell, Fitted
 from maxmargin.selection.evaluation import FAILURES, Evaluation, Fold
-from maxmargin.selection.on_client import ClientEvaluation
+from maxmargin.selection.grid import Point
+from maxmargin.selection.on_client import Client, ClientEvaluation
 from maxmargin.selection.target import target_of, validated
 
 
@@ -40,13 +41,13 @@ class Learner:
     prefix : of its parameters' names in the whole
     """
 
-    whole: Any
+    whole: DualMachine | Pipeline
     machine: DualMachine
     before: Pipeline | None
     prefix: str
 
     @classmethod
-    def of(cls, whole: Any) -> Learner:
+    def of(cls, whole: DualMachine | Pipeline) -> Learner:
         """The parts of a machine or of a pipeline."""
         if not isinstance(whole, Pipeline):
             return cls(whole, whole, None, "")
@@ -57,7 +58,7 @@ class Learner:
         """X as the machine sees it, by transformers that are fitted to all rows."""
         return X if self.before is None else clone(self.before).fit_transform(*indexable(X, y))
 
-    def fitted(self, params: dict[str, Any], X: Data, y: ArrayLike, sample_weight: Any) -> Any:
+    def fitted(self, params: Point, X: Data, y: ArrayLike, sample_weight: ArrayLike | None) -> Any:
         """The whole with these parameters, fitted; weights are the machine's."""
         whole = clone(self.whole).set_params(**params)
         if sample_weight is None:
@@ -80,7 +81,7 @@ class FoldwiseEvaluation:
     """
 
     def __init__(
-        self, here: Evaluation, before: Pipeline, X: Data, client: Any, share: float = 1.0
+        self, here: Evaluation, before: Pipeline, X: Data, client: Client, share: float = 1.0
     ) -> None:
         self.here, self.before, self.X, self.client, self.share = here, before, X, client, share
         self.machine, self.gamma, self.target = here.machine, here.gamma, here.target

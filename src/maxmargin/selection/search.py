@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.results import Result
 from maxmargin.selection.cells import Cell
 from maxmargin.selection.evaluation import Fold
 from maxmargin.selection.grid import Grid, Point
@@ -16,8 +17,8 @@ from maxmargin.selection.scoring import Scores
 from maxmargin.selection.target import Target
 
 
-@dataclass
-class Search:
+@dataclass(repr=False)
+class Search(Result):
     """What `tune` found.
 
     Attributes
@@ -93,13 +94,16 @@ class Search:
         with np.errstate(invalid="ignore"):
             return total / np.where(count, count, np.nan)
 
-    def __repr__(self) -> str:
+    def _shown(self) -> dict[str, str]:
         tried = sum(cell.complete for cell in self.cells)
-        return (
-            f"Search({type(self.machine).__name__}, {tried} of {len(self.cells)} cells, "
-            f"{self.n_splits_} folds, best {self.best_score_:.4f} at {shown(self.best_params_)}, "
-            f"{self.status})"
-        )
+        return {
+            "machine": type(self.machine).__name__,
+            "cells": f"{tried} of {len(self.cells)}",
+            "folds": str(self.n_splits_),
+            "best_score_": f"{self.best_score_:.4f}",
+            "best_params_": f"{{{shown(self.best_params_)}}}",
+            "status": self.status,
+        }
 
 
 def best_of(cells: list[Cell], metric: str) -> int:
