@@ -390,7 +390,6 @@ def test_a_text_that_is_not_libsvm_is_named(tmp_path):
     ("machine", "data", "message"),
     [
         (SVC(kernel="precomputed"), ArrayPartitions(X, Y), "partitions are rows"),
-        (SVC(probability=True), ArrayPartitions(X, Y), "CalibratedClassifierCV"),
         (SVC(), ArrayPartitions(X), "needs labels"),
         (SVC(), ArrayPartitions(X, np.zeros(len(X))), "1 class"),
         (SVC(), ArrayPartitions(X, Y, np.zeros(len(X))), "zero or negative weights"),

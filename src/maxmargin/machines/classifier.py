@@ -18,6 +18,7 @@ from maxmargin.machines.fit import Fit
 from maxmargin.machines.libsvm_votes import LibsvmVotes
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, class_of, scheme_of
 from maxmargin.machines.partitioned import fit_partitions
+from maxmargin.machines.partitioned_probability import calibrated
 from maxmargin.machines.plan import Plan, Problems
 from maxmargin.machines.probability import SHARE_OF_MODEL, Calibration
 from maxmargin.machines.validation import (
@@ -89,7 +90,7 @@ class KernelClassifier(ClassifierMixin, DualMachine):
         """
         if (data := as_partitions(X, y, sample_weight)) is not None:
             fit_partitions(self, data, classes=True)
-            self._calibration = Calibration.none()
+            self._calibration = calibrated(self, data) if self._calibrates else Calibration.none()
             return self
         X, y = self._validate(X, y)
         sample_weight = checked_weights(sample_weight, X)

@@ -208,8 +208,3 @@ def check_takes(machine: Machine) -> None:
         raise ValueError(
             "kernel='precomputed' needs all rows at once: partitions are rows, not kernel values"
         )
-    if getattr(machine, "_calibrates", False):
-        raise ValueError(
-            "probability=True needs folds of all rows at once: fit with probability=False, and "
-            "calibrate on a sample with sklearn.calibration.CalibratedClassifierCV"
-        )
