@@ -48,6 +48,17 @@ def test_too_few_passes_end_out_of_iterations():
     assert proof.kkt_violation > 1e-6
 
 
+def test_a_solver_that_yields_for_ever_without_a_step_is_ended():
+    class Idle(Solver):
+        def iterate(self, state):
+            while True:
+                yield
+
+    solution, _ = solve(Idle())
+    assert (solution.status, solution.n_iter) == (Status.STAGNATED, 0)
+    assert solution.why == "found no step to take"
+
+
 def test_little_movement_is_not_convergence():
     """A sweep that hardly moved says nothing about optimality."""
     solution, proof = solve(RandomPairSMO(tol=1e-6, movement=1e9))

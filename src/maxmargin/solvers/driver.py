@@ -5,8 +5,8 @@
         if the violation and the relative gap are within tol (or the one of them that the solver's
             criterion names), recompute them from the coefficients alone
         call the observer
-        end if the recomputed values are within tol too, the observer returns True, or a limit is
-            reached
+        end if the recomputed values are within tol too, the observer returns True, a limit is
+            reached, or the solver has long taken no step
         if the last iterations gained nothing, continue in float64; in float64 already, end
         run the solver to the end of its next outer iteration
 
@@ -26,6 +26,8 @@ from maxmargin.solvers.progress import HISTORY, Criterion, Observer, Progress
 from maxmargin.solvers.state import LimitReached, Moves, State, Step
 
 CLOCK = "clock"  # yielded inside a long outer iteration: only the limits are checked
+EMPTY = 100  # outer iterations in a row without a step, after which a solver has none: those that
+# draw pairs by lot may miss the last ones for some sweeps
 STOPPED = Ending(Status.INTERRUPTED, "asked to stop")
 PRESSED = Ending(Status.INTERRUPTED, "Ctrl-C")
 
@@ -107,7 +109,7 @@ class Run:
         solver, state = self.solver, self.state
         best, lowest, steps, method = -np.inf, np.inf, state.steps, state.method
         moves = solver.iterate(state)
-        began = state.steps
+        began, empty = state.steps, 0
         while True:
             now, refuted = self._measured(), False
             if now.distance <= solver.tol and not (state.exact and state.is_certain(solver.tol)):
@@ -127,6 +129,9 @@ class Run:
                 return ending
             if refuted or state.method != method:  # a dual computed more exactly may be lower
                 best, lowest, method = -np.inf, np.inf, state.method
+            empty = 0 if state.steps > steps or state.movement else empty + 1
+            if empty > EMPTY:
+                return Ending(Status.STAGNATED, "found no step to take")
             if state.steps > steps:
                 dual_rose = now.objective > best + 1e-15 * abs(best)
                 state.idle = 0 if dual_rose or now.distance < lowest else state.idle + 1
