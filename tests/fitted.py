@@ -142,6 +142,21 @@ ESTIMATORS: dict[str, tuple[Any, Any, Any]] = {
         (X @ X.T + 1) ** 2,
         T,
     ),
+    "table": (
+        mm.TabularSVC(powers=[0.5], rounds=1, cv=2, search_rows=40, random_state=0),
+        FRAME,
+        WORDS,
+    ),
+    "table, numbers": (
+        mm.TabularSVR(powers=[0.5], rounds=1, cv=2, search_rows=40, random_state=0),
+        np.where(X > 2, np.nan, X),
+        T,
+    ),
+    "scaled by a metric": (
+        make_pipeline(mm.LearnedMetric([mm.SVR()]), mm.SVR()),
+        X,
+        T,
+    ),
     "scaled": (make_pipeline(StandardScaler(), mm.SVC()), X, THREE),
     "scaled and tuned": (
         make_pipeline(StandardScaler(), mm.SVCCV(Cs=[1.0, 1e3], gammas=2, cv=3)),

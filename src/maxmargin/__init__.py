@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from maxmargin.machines.quantile_svr import QuantileSVR
     from maxmargin.machines.svc import SVC
     from maxmargin.machines.svr import SVR, NuSVR
-    from maxmargin.selection import SVCCV, SVRCV, c_path, leave_one_out, tune
+    from maxmargin.selection import (
+        SVCCV,
+        SVRCV,
+        LearnedMetric,
+        TabularSVC,
+        TabularSVR,
+        c_path,
+        leave_one_out,
+        tune,
+    )
     from maxmargin.watch import race, trace
 
 __version__ = "0.1.0"
@@ -34,6 +43,7 @@ __all__ = [
     "SVRCV",
     "KernelPerceptron",
     "KernelRegressor",
+    "LearnedMetric",
     "LinearSVC",
     "LinearSVR",
     "ModelFileError",
@@ -44,6 +54,8 @@ __all__ = [
     "Perceptron",
     "QuantileSVR",
     "RandomFourierFeatures",
+    "TabularSVC",
+    "TabularSVR",
     "c_path",
     "explain",
     "l1_min_c",

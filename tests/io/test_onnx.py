@@ -19,7 +19,8 @@ OUTPUTS = {
 }
 OWN = [name for name in ESTIMATORS if " own" in name]
 COLUMNS = [name for name in ESTIMATORS if name.startswith("columns")]
-CONVERTED = [name for name in ESTIMATORS if name not in OWN + COLUMNS]
+TABLES = [name for name in ESTIMATORS if name.startswith("table")]
+CONVERTED = [name for name in ESTIMATORS if name not in OWN + COLUMNS + TABLES]
 
 
 def run(made, rows):
@@ -35,6 +36,12 @@ def size(model):
     if hasattr(last, "_dense_dual_coef"):
         return 1 + float(np.abs(last._dense_dual_coef()).sum(axis=1).max())
     return 1.0
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_as_it_comes_is_not_converted(name):
+    with pytest.raises(ModelFileError, match="to_onnx does not know Tabular"):
+        to_onnx(fitted(name).model)
 
 
 @pytest.mark.filterwarnings("ignore:the kernel is indefinite")  # the sigmoid

@@ -15,6 +15,7 @@ from maxmargin import (
     SVRCV,
     KernelPerceptron,
     KernelRegressor,
+    LearnedMetric,
     LinearSVC,
     LinearSVR,
     NuSVC,
@@ -24,6 +25,8 @@ from maxmargin import (
     Perceptron,
     QuantileSVR,
     RandomFourierFeatures,
+    TabularSVC,
+    TabularSVR,
 )
 
 ESTIMATORS = [
@@ -55,6 +58,10 @@ ESTIMATORS = [
     # several, the search would rightly choose the C that makes up for it.
     SVCCV(Cs=[1.0], gammas=2, cv=2),
     SVRCV(Cs=2, gammas=2, cv=2),
+    LearnedMetric(),
+    # Fewer pipelines to try, on fewer rows: the checks fit hundreds of times.
+    TabularSVC(powers=[0.5], rounds=1, cv=2, search_rows=40),
+    TabularSVR(powers=[0.5], rounds=1, cv=2, search_rows=40),
 ]
 
 

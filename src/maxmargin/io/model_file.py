@@ -32,7 +32,11 @@ from maxmargin.machines.validation import warn
 FORMAT = 1  # the newest format that this version reads, and that it writes
 DESCRIPTIONS: dict[type, Description] = {**RECORDS, **PREPROCESSING}
 # Described in files of their own, with imports that few models need.
-ELSEWHERE = {"ColumnTransformer": "column_transformer", "SVCCV": "searches", "SVRCV": "searches"}
+ELSEWHERE = {
+    "ColumnTransformer": "column_transformer",
+    **dict.fromkeys(("SVCCV", "SVRCV"), "searches"),
+    **dict.fromkeys(("TableCodes", "LearnedMetric", "TabularSVC", "TabularSVR"), "tabular"),
+}
 TYPES = sorted([*(kind.__name__ for kind in DESCRIPTIONS), *ELSEWHERE, *attributes.MODULES])
 
 

@@ -47,7 +47,7 @@ from maxmargin.machines import (
     Perceptron,
     QuantileSVR,
 )
-from maxmargin.selection import SVCCV, SVRCV
+from maxmargin.selection import SVCCV, SVRCV, LearnedMetric
 from maxmargin.selection.calibration import Temperature
 
 Input = Value | dict[int, Value]  # rows, or the columns of a table by their numbers
@@ -253,6 +253,11 @@ def scaler(graph: Graph, model: Model, X: Value) -> Outputs:
     return {"features": graph("Identity", X)}
 
 
+def metric(graph: Graph, model: Model, X: Value) -> Outputs:
+    """LearnedMetric."""
+    return {"features": graph("Mul", X, model.weights_)}
+
+
 def pipeline(graph: Graph, model: Model, X: Input) -> Outputs:
     """One step after the other."""
     *first, last = (step for _, step in model.steps)
@@ -310,6 +315,7 @@ EMITTERS: dict[type, Emitter] = {
     OneClassSVM: one_class,
     SVCCV: tuned_classifier,
     SVRCV: tuned_regressor,
+    LearnedMetric: metric,
     LinearSVC: linear_classifier,
     LinearSVR: linear_regressor,
     KernelRegressor: kernel_regressor,

@@ -24,7 +24,7 @@ from maxmargin.io.container import Json, Model, ModelFileError
 from maxmargin.io.records import Description, columns
 
 # The parameter of a model that is made of others: those are its parts.
-PARTS = {"Pipeline": "steps", "ColumnTransformer": "transformers"}
+PARTS = {"Pipeline": "steps", "ColumnTransformer": "transformers", "LearnedMetric": "machines"}
 WORDS = ("passthrough", "drop")  # in a model's place
 
 

@@ -36,8 +36,11 @@ from maxmargin.selection import (
     evaluation,
     grid,
     intervals,
+    learned_metric,
     scoring,
     search,
+    table_columns,
+    tabular,
     target,
 )
 from maxmargin.solvers.qp.all_pairs import PairTable
@@ -50,8 +53,11 @@ KERNEL_MACHINES: dict[type, Kind] = {
     svm.OneClassSVM: OneClassSVM,
 }
 LINEAR_MACHINES: dict[type, type] = {svm.LinearSVC: LinearSVC, svm.LinearSVR: LinearSVR}
-SEARCHING = (calibration, cells, evaluation, grid, intervals, scoring, search, target)
-PACKAGES = ("maxmargin.", "scipy.sparse.", "sklearn.model_selection.")
+SEARCHING = (
+    *(calibration, cells, evaluation, grid, intervals, scoring, search, target),
+    *(learned_metric, table_columns, tabular),
+)
+PACKAGES = ("maxmargin.", "scipy.sparse.", "sklearn.model_selection.", "numpy.dtype")
 NAMES = {
     "Linear": "linear",
     "Polynomial": "poly",
@@ -239,7 +245,7 @@ def trusted_types() -> list[str]:
     True
     """
     found = [*RECORDS, *searches.DESCRIPTIONS, FeatureMap, SupportVectors, Calibration, DenseLayout]
-    found += [PairCertificates, PairHistories, PairTable]
+    found += [PairCertificates, PairHistories, PairTable, np.dtype]
     found += [sp.csr_array, sp.csr_matrix, *filter(None, map(splitter, SPLITTERS))]
     for module in (certificate, kernels, solvers, multiclass, *SEARCHING):
         found += [kind for kind in vars(module).values() if isinstance(kind, type)]

@@ -1,7 +1,8 @@
-"""A fitted machine as a sum of functions whose Shapley values have a closed form."""
+"""A fitted machine as a sum of functions with closed forms: of Shapley values, and of gradients."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -44,6 +45,14 @@ class ProductFunction:
         ]
         return np.concatenate(blocks)
 
+    def slopes(self, X: Floats) -> Iterator[Floats]:
+        """∂f_k/∂x_j of each row, column by column: each of shape (rows, functions)."""
+        K = self.factors(X, np.zeros(X.shape[1], int), 1)[:, :, 0].T
+        for x, z in zip(X.T, self.vectors.T, strict=True):
+            away = z - x[:, None]
+            steep = 2 * self.square * away + self.absolute * np.sign(away)
+            yield (K * steep) @ self.coef.T
+
 
 @dataclass(frozen=True)
 class KernelExpansion:
@@ -72,6 +81,12 @@ class KernelExpansion:
         for part in self.products:
             total = total + part(X)
         return total
+
+    def mean_squared_gradient(self, X: Floats) -> Floats:
+        """Σ_k mean of (∂f_k/∂x_j)² over the rows: the diagonal of the average outer product."""
+        linear = np.zeros((X.shape[1], len(self.intercept))) if self.coef is None else self.coef.T
+        slopes = zip(linear, *(part.slopes(X) for part in self.products), strict=True)
+        return np.array([np.mean(sum(parts) ** 2, axis=0).sum() for parts in slopes])
 
 
 def expansion_of(machine: Any) -> KernelExpansion:
