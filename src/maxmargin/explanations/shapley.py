@@ -28,8 +28,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.threads import pool, thread_count
 from maxmargin.machines.expansion import ProductFunction, expansion_of
 from maxmargin.results import Result
@@ -200,8 +200,7 @@ def _add(
     def tile(start: int, stop: int, chosen: slice) -> None:
         some = function.take(slice(start, stop))
         p, q = (some.factors(rows, player, players) for rows in (X[chosen], background))
-        work = np.empty((players + 1, len(nodes)))
-        shapley_sums(p, q, some.coef.T.copy(), nodes, weights, work, values[chosen])
+        native.shapley_sums(p, q, some.coef.T.copy(), nodes, weights, values[chosen])
 
     run = pool(threads, os.getpid(), "machines").submit
     parts = np.array_split(np.arange(len(X)), max(1, min(threads, len(X))))
@@ -213,41 +212,3 @@ def _add(
         ]
         for job in jobs:
             job.result()
-
-
-@compiled()
-def shapley_sums(
-    p: Floats,
-    q: Floats,
-    coef: Floats,
-    nodes: Floats,
-    weights: Floats,
-    work: Floats,
-    values: Floats,
-) -> None:
-    """Add φ of each row, player and function to `values`.
-
-    p[i, r, j] and q[i, b, j] are the factors of vector i with row r and background row b, and
-    coef[i, k] is its coefficient in function k. Line j of `work` is the product over the players
-    before j, at each node; its last line is the product over the players after j.
-    """
-    players, count = p.shape[2], len(nodes)
-    for i in range(p.shape[0]):
-        for r in range(p.shape[1]):
-            for b in range(q.shape[1]):
-                for t in range(count):
-                    work[0, t] = weights[t]
-                for j in range(players - 1):
-                    low, rise = q[i, b, j], p[i, r, j] - q[i, b, j]
-                    for t in range(count):
-                        work[j + 1, t] = work[j, t] * (low + rise * nodes[t])
-                for t in range(count):
-                    work[players, t] = 1.0
-                for j in range(players - 1, -1, -1):
-                    low, rise = q[i, b, j], p[i, r, j] - q[i, b, j]
-                    total = 0.0
-                    for t in range(count):
-                        total += work[j, t] * work[players, t]
-                        work[players, t] *= low + rise * nodes[t]
-                    for k in range(coef.shape[1]):
-                        values[r, j, k] += coef[i, k] * rise * total

@@ -17,8 +17,9 @@ from itertools import combinations
 import numpy as np
 from scipy.special import expit
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.machines.multiclass import OneVersusOne, count_votes
+from maxmargin.machines.multiclass import OneVersusOne
 
 CLIP = 1e-7  # LIBSVM's smallest probability of a pair
 SWEEPS = 100  # LIBSVM's most sweeps, or one for each class if these are more
@@ -41,7 +42,7 @@ class LibsvmVotes(OneVersusOne):
         votes = np.zeros((len(self.order), len(decisions)))
         values = np.ascontiguousarray(self._in_order(decisions).T)
         sums: Floats = np.zeros_like(votes)
-        count_votes(values, votes, sums)
+        native.count_votes(values, votes, sums)
         winner = votes.argmax(axis=0)
         rows = np.arange(len(decisions))
         scores = votes + sums / (3 * (np.abs(sums) + 1))

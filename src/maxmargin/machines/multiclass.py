@@ -18,8 +18,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Floats, Labels, Mask, Numbers
-from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import large_array
 
 Products = Callable[[Floats, Numbers], Floats]
@@ -172,7 +172,7 @@ class OneVersusOne(Scheme):
         parts = products(coef, ends)
         pairs = len(self.classes) * (len(self.classes) - 1) // 2
         decisions = large_array((pairs, parts.shape[2]), np.float64)
-        add_sides(parts, decisions)
+        native.add_sides(parts, decisions)
         return decisions.T
 
     def confidence(self, decisions: Floats) -> Floats:
@@ -185,7 +185,7 @@ class OneVersusOne(Scheme):
         """Votes for each class from each row, (classes, rows), and the sums of their values."""
         votes = np.zeros((len(self.classes), len(decisions)))
         values: Floats = np.zeros_like(votes)
-        count_votes(np.ascontiguousarray(decisions.T), votes, values)
+        native.count_votes(np.ascontiguousarray(decisions.T), votes, values)
         return votes, values
 
     def ambiguous(self, decisions: Floats) -> Mask:
@@ -219,36 +219,6 @@ class OneVersusRest(Scheme):
         """Whether no machine claims a row, or more than one does."""
         unclear: Mask = np.sum(decisions > 0, axis=1) != 1
         return unclear
-
-
-@compiled()
-def add_sides(parts: Floats, decisions: Floats) -> None:
-    """Of each pair a < b: what the support vectors of a say against b, and those of b against a.
-
-    Some a at a time, whose parts of b lie side by side.
-    """
-    classes = len(parts)
-    for first in range(0, classes, 8):
-        for b in range(first + 1, classes):
-            for a in range(first, first + 8 if first + 8 < b else b):
-                pair = a * (2 * classes - a - 1) // 2 + b - a - 1
-                for i in range(decisions.shape[1]):
-                    decisions[pair, i] = parts[a, b - 1, i] + parts[b, a, i]
-
-
-@compiled()
-def count_votes(decisions: Floats, votes: Floats, values: Floats) -> None:
-    """votes of each row for each class, and the sums of the values for it."""
-    k = 0
-    for a in range(len(votes)):
-        for b in range(a + 1, len(votes)):
-            for i in range(votes.shape[1]):
-                value = decisions[k, i]
-                votes[a, i] += 1.0 if value > 0 else 0.0
-                votes[b, i] += 0.0 if value > 0 else 1.0
-                values[a, i] += value
-                values[b, i] -= value
-            k += 1
 
 
 def class_of(classes: Labels, scores: Floats) -> Labels:

@@ -7,11 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from maxmargin.core import native
 from maxmargin.hardware.arrays import Floats, Reals
-from maxmargin.hardware.jit import compiled
 from maxmargin.machines.validation import warn
 
-TILE = 64  # rows and columns compared at a time: a tile and its mirror image stay in cache
 STEPS = 3  # of Lanczos' method: as many products with K, which together cost less than a fit
 
 
@@ -30,7 +29,7 @@ def checked_matrix(K: Floats) -> Floats:
 
 def largest_asymmetry(K: Reals) -> tuple[float, int, int]:
     """max |K_ij − K_ji| and where it is."""
-    i, j = asymmetry(read_only(K))
+    i, j = native.asymmetry(by_rows(K))
     return abs(float(K[i, j]) - float(K[j, i])), i, j
 
 
@@ -39,50 +38,14 @@ def largest_minor(K: Reals) -> tuple[float, int, int]:
 
     Of every pair that a solver may choose, the curvature K_ii + K_jj − 2 K_ij is then ≥ 0, too.
     """
-    scales = np.sqrt(np.maximum(K.diagonal(), 0)).astype(np.float64)
-    i, j = minor(read_only(K), scales)
+    scales = np.sqrt(np.maximum(K.diagonal(), 0)).astype(K.dtype)
+    i, j = native.largest_minor(by_rows(K), scales)
     return abs(float(K[i, j])) - float(scales[i] * scales[j]), i, j
 
 
-def read_only(K: Reals) -> Reals:
-    """K or its transpose, as a view of one kind: code is compiled for each kind of array."""
-    rows = np.ascontiguousarray(K.T if K.flags.f_contiguous else K).view(np.ndarray)
-    rows.flags.writeable = False
-    return rows
-
-
-@compiled()
-def asymmetry(K: Reals) -> tuple[int, int]:
-    """Where |K_ij − K_ji| is largest: every tile is compared with its mirror image, once."""
-    n, worst, row, column = len(K), 0.0, 0, 0
-    for top in range(0, n, TILE):
-        for left in range(top, n, TILE):
-            for i in range(top, min(top + TILE, n)):
-                largest = 0.0
-                for j in range(left, min(left + TILE, n)):
-                    largest = max(largest, abs(K[i, j] - K[j, i]))
-                if largest > worst:
-                    worst, row = largest, i
-                    for j in range(left, min(left + TILE, n)):
-                        if abs(K[i, j] - K[j, i]) == worst:
-                            column = j
-    return row, column
-
-
-@compiled()
-def minor(K: Reals, scales: Floats) -> tuple[int, int]:
-    """Where |K_ij| − scales_i scales_j is largest, i < j."""
-    n, worst, row, column = len(K), -np.inf, 0, 0
-    for i in range(n):
-        largest = -np.inf
-        for j in range(i + 1, n):
-            largest = max(largest, abs(K[i, j]) - scales[i] * scales[j])
-        if largest > worst:
-            worst, row = largest, i
-            for j in range(i + 1, n):
-                if abs(K[i, j]) - scales[i] * scales[j] == worst:
-                    column = j
-    return row, column
+def by_rows(K: Reals) -> Reals:
+    """K or its transpose, whose rows lie one after another."""
+    return np.ascontiguousarray(K.T if K.flags.f_contiguous else K)
 
 
 def smallest_ritz_value(K: Reals, stopped: Callable[[], object] = lambda: None) -> float:

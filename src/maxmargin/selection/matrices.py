@@ -15,13 +15,12 @@ from threading import Lock
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
 from maxmargin.gram.layouts import layout_of
-from maxmargin.hardware.arrays import Data, Entries, Real, RealType
-from maxmargin.hardware.jit import compiled
+from maxmargin.hardware.arrays import Data, Entries, RealType
 from maxmargin.hardware.memory import available_memory, kept_memory
-from maxmargin.hardware.simd import exp2
 from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import DotKernel, Form, Kernel
 from maxmargin.machines.multiclass import Split
@@ -30,7 +29,6 @@ from maxmargin.solvers.qp.held_smo import LARGEST
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.
 EXACT_ROWS = 2048
 CHUNK = 1 << 20  # entries computed in float64 at a time: 8 MB
-SMALLEST = -100  # exponent of an entry that is not 0: with smaller ones float32 computes slowly
 TABLEAU = 24  # bytes for each entry of a tableau: itself, the inverse of a part, and its products
 SHARE = 4  # a tableau of one in so many rows is worth more than t, which is quickly computed again
 
@@ -153,8 +151,8 @@ class Matrices:
             self._t = self._entries(self._exponent)
         K: Entries = np.empty_like(self._t)
         (form,) = kernel.forms  # γ itself may be a parameter of a part of the kernel
-        gamma, factor = self.dtype(form.scale / self._exponent.form.scale), self.dtype(form.factor)
-        fill = partial(powers, self._t, gamma, factor, K)
+        gamma = form.scale / self._exponent.form.scale
+        fill = partial(native.powers, self._t, gamma, form.factor, K)
         run_split(fill, self.n, 4 * self.n**2, self.threads)
         return HeldGram(K, cache_size=self.share)
 
@@ -175,12 +173,3 @@ def budget_of(cache_size: float | None) -> int:
     if cache_size is None:
         return (available_memory() + kept_memory()) // 4
     return int(cache_size * 2**20)
-
-
-@compiled(fastmath={"contract"})
-def powers(t: Entries, gamma: Real, factor: Real, K: Entries, start: int, stop: int) -> None:
-    """K = factor · 2^(γ min(t, 0)) in the rows start ≤ i < stop."""
-    for i in range(start, stop):
-        for j in range(t.shape[1]):
-            exponent = gamma * t[i, j]
-            K[i, j] = factor * exp2(exponent) if exponent > SMALLEST else t.dtype.type(0)

@@ -63,6 +63,7 @@ void define(nb::module_& module, const char* name, Function function) {
 void bind_tiles(nb::module_&);
 void bind_solvers(nb::module_&);
 void bind_linear(nb::module_&);
+void bind_machines(nb::module_&);
 
 }  // namespace maxmargin::border
 

@@ -26,4 +26,5 @@ NB_MODULE(MAXMARGIN_BUILD, module) {
     border::bind_tiles(module);
     border::bind_solvers(module);
     border::bind_linear(module);
+    border::bind_machines(module);
 }
