@@ -28,4 +28,4 @@ _ = ExplanationDisplay.from_explanation(found, kind="beeswarm", ax=ax)
 # %%
 # **With shap.** The same values as a ``shap.Explanation``, for all of shap's pictures: here one
 # row.
-shap.plots.waterfall(found.to_shap()[0], show=False)
+_ = shap.plots.waterfall(found.to_shap()[0], show=False)

@@ -26,8 +26,10 @@ X, y = make_blobs(60, centers=[[-1, -0.5], [1, 0.5]], cluster_std=0.9, random_st
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 for ax, C in zip(axes, [0.01, 10], strict=True):
     clf = SVC(kernel="linear", C=C).fit(X, y)
-    MarginDisplay.from_estimator(clf, X, y, ax=ax, slack=True, legend=ax is axes[0])
+    MarginDisplay.from_estimator(clf, X, y, ax=ax, slack=True, legend=False)
     ax.set_title(f"C = {C}: {len(clf.support_)} support vectors")
+handles, labels = axes[0].get_legend_handles_labels()
+_ = figure.legend(handles, labels, loc="outside upper center", ncols=4)
 
 # %%
 # A thin line from a point to the margin of its class is the point's slack. A ring marks a support

@@ -22,8 +22,8 @@ import numpy as np
 from maxmargin import SVC
 from maxmargin.datasets import moons
 
-X, y = moons(200, seed=1)
-clf = SVC(C=1, gamma=2, solver="second-order", tol=1e-6).fit(X, y)
+X, y = moons(1000, seed=1)
+clf = SVC(C=10, gamma=2, solver="second-order", tol=1e-6).fit(X, y)
 print(clf.certificate_)
 
 # %%

@@ -25,6 +25,9 @@ for ax, C in zip(axes, [9.0, 0.62], strict=True):
     problem = c_svc(t, C=C, fit_intercept=False)
     DescentDisplay.from_problem(problem, Gram(Linear(), X), start=[0.1, -0.7], ax=ax)
     ax.set_title(f"C = {C}")
+    ax.get_legend().remove()
+handles, labels = axes[0].get_legend_handles_labels()
+_ = figure.legend(handles, labels, loc="outside upper center", ncols=4)
 
 # %%
 # On the left the optimum is inside the box, on the right the box stops one variable. With an offset

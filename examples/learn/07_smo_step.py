@@ -35,6 +35,9 @@ PairStepDisplay.from_problem(problem, gram, start, i=2, j=0, ax=axes[0])
 PairStepDisplay.from_problem(problem, gram, after, i=0, j=1, ax=axes[1])
 for ax, title in zip(axes, ["labels differ, clipped", "labels equal, not clipped"], strict=True):
     ax.set_title(title)
+    ax.get_legend().remove()
+handles, labels = axes[0].get_legend_handles_labels()
+_ = figure.legend(handles, labels, loc="outside upper center", ncols=4)
 
 # %%
 # :doc:`/learn/worked-example` computes both steps with every number.

@@ -23,8 +23,10 @@ X, y = make_blobs(120, centers=[[0, 2], [-2, -1], [2, -1]], cluster_std=0.9, ran
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 for ax, scheme in zip(axes, ["ovo", "ovr"], strict=True):
     clf = SVC(kernel="linear", multiclass=scheme).fit(X, y)
-    display = RegionsDisplay.from_estimator(clf, X, y, ax=ax, legend=ax is axes[0])
+    display = RegionsDisplay.from_estimator(clf, X, y, ax=ax, legend=False)
     ax.set_title(f"{scheme}: {display.ambiguous.mean():.1%} of the plane is disputed")
+handles, labels = axes[0].get_legend_handles_labels()
+_ = figure.legend(handles, labels, loc="outside upper center", ncols=4)
 
 # %%
 # ``SVC.ambiguous(X)`` says for which rows that is so.

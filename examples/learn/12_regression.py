@@ -24,5 +24,7 @@ y = np.sin(X[:, 0]) + rng.normal(scale=0.2, size=60)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 for ax, epsilon in zip(axes, [0.1, 0.4], strict=True):
     reg = SVR(C=10, gamma=0.5, epsilon=epsilon).fit(X, y)
-    TubeDisplay.from_estimator(reg, X, y, ax=ax, legend=ax is axes[0])
+    TubeDisplay.from_estimator(reg, X, y, ax=ax, legend=False)
     ax.set_title(f"ε = {epsilon}: {len(reg.support_)} support vectors")
+handles, labels = axes[0].get_legend_handles_labels()
+_ = figure.legend(handles, labels, loc="outside upper center", ncols=4)
