@@ -88,6 +88,10 @@ def test_pages_of_the_gallery_that_others_name_exist():
         assert named <= stems, f"{page.name}: {named - stems}"
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) < 150
+
+
 def test_the_gallery_is_large_enough():
     assert len(EXAMPLES) >= 15
 

@@ -49,5 +49,6 @@ ax.set(xlabel="accuracy, five folds", xlim=(0.5, 1))
 _ = ax.legend(loc="lower right")
 
 # %%
-# The whole pipeline goes into one model file with ``maxmargin.save``; in a terminal ``maxmargin
-# train`` does all of this by itself.
+# ``TabularSVC`` and ``TabularSVR`` make all these choices by validation, from the table as it
+# comes. The whole pipeline goes into one model file with ``maxmargin.save``; in a terminal
+# ``maxmargin train`` does all of this by itself.
