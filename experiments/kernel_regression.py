@@ -151,11 +151,12 @@ def _draw(
         name = "1 epoch" if epochs == 1 else f"{epochs:,} epochs"
         above.plot(grid, machine.predict(grid), label=name, linestyle=DASHES[k % 4])
     above.plot(grid, exact.predict(grid), color=ink(), linewidth=1, label="exact")
-    above.set(xlabel="x", ylabel="target")
+    above.set(xlabel="x", ylabel="target", title="the function after some epochs")
     for k, (share, way) in enumerate(ways.items()):
         epochs = np.arange(1, len(way) + 1)
         middle.plot(epochs, way, linestyle=DASHES[k], label=f"α = {share:g} limits")
     middle.set(xscale="log", yscale="log", xlabel="epoch", ylabel="excess")
+    middle.set_title("the loss above its optimum, by step size α")
     for k, (size, values) in enumerate(ends.items()):
         values = np.asarray(values)
         stable = np.isfinite(values)
@@ -166,6 +167,7 @@ def _draw(
             below.plot(*end, "X", color=line.get_color(), markeredgecolor=ink(), markersize=9)
     below.axvline(1, color=ink(), linewidth=1, linestyle=":")
     below.set(xscale="log", yscale="log", xlabel="α / limit", ylabel=f"excess after {FEW} epochs")
+    below.set_title("how large a step may be, by batch")
     below.set_xticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
     below.set_xticks([], minor=True)
     for ax in (above, middle, below):

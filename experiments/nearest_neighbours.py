@@ -93,7 +93,7 @@ def _draw(rivals: dict[str, KNeighborsClassifier | SVC], n: int) -> Figure:
     figure, axes = panels(len(rivals), 1, size=(4.6, 2.7), sharex=True)
     for ax, (name, machine) in zip(axes, rivals.items(), strict=True):
         machine.fit(X, y)
-        RegionsDisplay.from_estimator(machine, X, y, ax=ax, legend=False)
+        RegionsDisplay.from_estimator(machine, X, y, ax=ax, legend=False, grid_resolution=1000)
         ax.set_title(f"{name}, test {percent(machine.score(X_test, y_test))}")
         ax.set(xlabel="", ylabel="x₂")
     axes[-1].set_xlabel("x₁")

@@ -12,9 +12,9 @@ from sklearn.datasets import make_moons
 
 from maxmargin.formulations import c_svc
 from maxmargin.gram import Gram
-from maxmargin.kernels import Sigmoid
+from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.problem import Ending, Status
-from maxmargin.solvers import BlockSMO, LinearSolver, Solver
+from maxmargin.solvers import BlockSMO, LinearSolver, SecondOrderSMO, Solver
 from problems import CASES, PROBLEMS
 from truth import Truth
 
@@ -158,3 +158,24 @@ def test_a_guess_is_made_feasible_and_gets_the_gap_it_deserves(seed):
     solution = solve(solver, SQUARED)
     assert solution.status is Status.STAGNATED
     Truth.of(SQUARED).assert_proven(solver, solution)
+
+
+def test_the_progress_line_says_that_the_proof_is_running():
+    notes, begun = set(), []
+
+    class Kept(SecondOrderSMO):
+        def begin(self, problem, matrix, start):
+            begun.append(super().begin(problem, matrix, start))
+            return begun[-1]
+
+    class Told(Gram):
+        def dot(self, *given, **options):
+            notes.update(state.note for state in begun)
+            return super().dot(*given, **options)
+
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    gram = Told(RBF(1.0), X, threads=1)
+    solution = Kept().solve(c_svc(np.where(X[:, 0] > 0.1, 1, -1), C=1.0), gram)
+    assert solution.status is Status.CONVERGED
+    assert "the proof: gradients of all rows, in float64" in notes
+    assert begun[0].note == ""

@@ -1,7 +1,8 @@
 """The live view of a fit: its distance to the optimum falling toward `tol`, logarithmically.
 
-A bar, and below it what the solver has reached and what that took. The time left is that of the
-same speed on the logarithmic scale: an estimate, better toward the end.
+A bar, and below it what the solver has reached, what that took, and what it is doing where that
+takes long (the proof). The time left is that of the same speed on the logarithmic scale: an
+estimate, better toward the end.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class GapBar:
             TimeRemainingColumn(),
         )
         self._task = self._bars.add_task("", total=problems)
-        self._live = Live(self._view(), console=Console(file=sys.stderr), refresh_per_second=8)
+        self._live = Live(
+            get_renderable=self._view, console=Console(file=sys.stderr), refresh_per_second=8
+        )
 
     def update(self, problem: int, progress: Progress) -> None:
         """Set the progress of one problem."""
@@ -58,7 +61,6 @@ class GapBar:
             completed=self._skipped + sum(self._done.values()),
             description=f"{method}{measure} {gap:.1e} → {progress.tol:.0e}",
         )
-        self._live.update(self._view())
 
     def _view(self) -> Group:
         return Group(self._bars, Text(self._numbers(), style="dim"))
@@ -83,13 +85,11 @@ class GapBar:
         """Count problems that were solved without a report on the way."""
         self._skipped += problems
         self._bars.update(self._task, completed=self._skipped + sum(self._done.values()))
-        self._live.update(self._view())
 
     def reached(self, violation: float, tol: float) -> None:
         """Say how far problems came that were solved without a report on the way."""
         words = f"KKT violation {violation:.1e} → {tol:.0e}"
         self._bars.update(self._task, description=words)
-        self._live.update(self._view())
 
     def __enter__(self) -> GapBar:
         self._live.start()

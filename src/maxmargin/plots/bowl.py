@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.contour import QuadContourSet
 
 
+def square(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The corners of the smallest square around a rectangle: panels side by side are of one size.
+
+    Examples
+    --------
+    >>> square(np.array([0.0, 0.0]), np.array([4.0, 2.0]))
+    (array([ 0., -1.]), array([4., 3.]))
+    """
+    middle, half = (low + high) / 2, (high - low).max() / 2
+    return middle - half, middle + half
+
+
 @dataclass(frozen=True)
 class Bowl:
     """½ zᵀAz + bᵀz on the plane: the dual with all but two variables fixed."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.bowl import Bowl
+from maxmargin.plots.bowl import Bowl, square
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import class_colors, ink
 from maxmargin.problem import DualProblem
@@ -111,7 +111,7 @@ class DescentDisplay(Display):
 
         low, high = self.way.min(axis=0), self.way.max(axis=0)
         room = 0.35 * np.max(high - low)
-        low, high = low - room, high + room
+        low, high = square(low - room, high + room)
         self.contours_: QuadContourSet = self.bowl.draw(ax, low, high)
         self.box_: Rectangle | None = None
         if np.any((self.lower > low) | (self.upper < high)):

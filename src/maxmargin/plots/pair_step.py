@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from maxmargin.gram import Gram
 from maxmargin.hardware.arrays import Floats
-from maxmargin.plots.bowl import Bowl
+from maxmargin.plots.bowl import Bowl, square
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import class_colors, ink, paper
 from maxmargin.problem import DualProblem
@@ -165,7 +165,7 @@ class PairStepDisplay(Display):
         step = self.step
         places = np.stack([np.zeros(2), step.C, step.best])
         room = 0.14 * step.C.max()
-        low, high = places.min(axis=0) - room, places.max(axis=0) + room
+        low, high = square(places.min(axis=0) - room, places.max(axis=0) + room)
         self.contours_: QuadContourSet = step.bowl.draw(ax, low, high)
         self.box_: Rectangle = Rectangle((0, 0), *step.C, facecolor=ink(), alpha=0.08, zorder=0)
         ax.add_patch(self.box_)

@@ -195,6 +195,10 @@ class RegionsDisplay:
                 self.xx, self.yy, self.ambiguous, levels=[0.5, 1.5], colors="none", hatches=["///"]
             )
             self.hatched_.set(edgecolor=to_rgba(ink(), 0.65), linewidth=0)
+            edge = to_rgba(ink(), 0.65)
+            ax.contour(
+                self.xx, self.yy, self.ambiguous, levels=[0.5], colors=[edge], linewidths=0.7
+            )
         jagged = [(self.winner, np.arange(n - 1) + 0.5)]
         smooth = [(values, [0.0]) for values in self._borders()]
         self.lines_: list[QuadContourSet] = [

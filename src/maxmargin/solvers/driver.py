@@ -17,6 +17,8 @@ and then raised with the KeyboardInterrupt, so that the program that called ends
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +43,16 @@ def convergence(values: Values, criterion: Criterion, tol: float) -> Ending | No
     if criterion.of(values) <= tol:
         return Ending(Status.CONVERGED, f"{criterion.words} ≤ tol")
     return None
+
+
+@contextmanager
+def proving(state: State[Any, Any]) -> Iterator[None]:
+    """Say on the progress line that the proof is running: on many rows it takes seconds."""
+    before, state.note = state.note, "the proof: gradients of all rows, in float64"
+    try:
+        yield
+    finally:
+        state.note = before
 
 
 class SeenEnough(Exception):
@@ -87,7 +99,8 @@ class Run:
             end = self.history[-1]
         else:
             if state.steps or not state.exact:
-                state.conclude()
+                with proving(state):
+                    state.conclude()
             end = self._measured()
         if ending.status is not Status.INTERRUPTED and state.is_certain(solver.tol):
             ending = convergence(end.values, solver.criterion, solver.tol) or ending
@@ -113,7 +126,8 @@ class Run:
         while True:
             now, refuted = self._measured(), False
             if now.distance <= solver.tol and not (state.exact and state.is_certain(solver.tol)):
-                state.confirm(solver.tol)
+                with proving(state):
+                    state.confirm(solver.tol)
                 now = self._measured()
                 refuted = now.distance > solver.tol
             state.measured = now.values
@@ -155,7 +169,9 @@ class Run:
                     return own
                 if state.steps == began:
                     return Ending(Status.STAGNATED, "found no step to take")
-                if not state.restart():
+                with proving(state):
+                    continues = state.restart()
+                if not continues:
                     return Ending(Status.STAGNATED, "steps no longer close the gap")
                 moves, began = solver.iterate(state), state.steps
 
