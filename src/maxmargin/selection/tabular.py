@@ -277,7 +277,8 @@ class TabularSVC(ClassifierMixin, TabularMachine):
 
     Cross-validation chooses how columns are prepared (standardised, ranked or both), the kernel
     (RBF or Laplacian), the metric between rows (see `LearnedMetric`), C and γ. The machine is
-    exact and certified; its probabilities are calibrated.
+    exact and certified; its probabilities are calibrated. A model file holds it. It takes tables in
+    memory, not partitions or Dask; ONNX has no operator for its quantiles.
 
     Parameters
     ----------
