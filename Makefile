@@ -37,6 +37,7 @@ types: $(VENV)/ready-dev
 
 # What touches scikit-learn, its checks of estimators and its own suite included, with the oldest
 # versions that pyproject.toml allows and with the newest; make compat PYTHON=python3.13 for another.
+COMPAT := tests/machines tests/selection tests/sklearn_svm
 OLDEST := numpy==2.0.* scipy==1.13.* scikit-learn==1.6.* pandas==2.2.* polars==1.0.*
 compat: compat-oldest compat-newest
 compat-oldest: VERSIONS := $(OLDEST)
@@ -45,7 +46,7 @@ compat-%:
 	$(PYTHON) -m venv $(VENV)-$*
 	$(VENV)-$*/bin/pip install --quiet --upgrade --editable '.[test]' $(VERSIONS)
 	$(VENV)-$*/bin/pip list | grep -iE '^(numpy|scipy|scikit-learn|pandas|polars) '
-	$(VENV)-$*/bin/python -m pytest -q $(CHOICE) tests/machines tests/selection tests/sklearn_svm
+	$(VENV)-$*/bin/python -m pytest -q $(CHOICE) $(COMPAT)
 
 # Coverage cannot see into compiled code: its small tests run it interpreted.
 COMPILED := tests/solvers tests/gram tests/test_losses.py

@@ -15,7 +15,7 @@ Everything else is numba's. Values and wrapped negative indices are the same.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from llvmlite import ir as llvm
 from numba import types
@@ -221,7 +221,7 @@ class PlainLower(Lower):
         """A part of an array, which has no owner."""
         builder = self.builder
         shape = lengths(builder, array, kind.ndim)
-        spans = [Span(None, length) for length in shape]
+        spans: list[Any] = [Span(None, length) for length in shape]
         spans[: len(numbers)] = numbers
         kept = [k for k, span in enumerate(spans) if isinstance(span, Span)]
         starts = [number.start if isinstance(number, Span) else number for number in numbers]

@@ -55,7 +55,7 @@ class LinearSolver(Solver):
         return np.inf
 
     def check(self, problem: LinearProblem, gram: DataMatrix) -> None:
-        if isinstance(gram, DataMatrix) and type(problem) is not self.takes[0]:
+        if isinstance(gram, self.takes[1]) and type(problem) is not self.takes[0]:
             raise ValueError(
                 f"{type(self).__name__} takes {self.takes[0].__name__}, not "
                 f"{type(problem).__name__}; solver='auto' chooses the solver by the problem"
