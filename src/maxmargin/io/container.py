@@ -8,7 +8,7 @@
 that places neither overlap nor leave gaps and end where the file ends, that shapes are as large as
 places. The metadata has two strings,
 "maxmargin" (the document) and "sha256" (of the document and of every array with its name, dtype
-and shape). docs/model-format.md has all of it.
+and shape). model-format.md has all of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Model files: a fitted machine on disk and back, without pickle.
 
 Reading runs nothing that a file names: classes are looked up in a fixed table, values are checked
-before they are used, and no array is larger than the file. docs/model-format.md is the format.
+before they are used, and no array is larger than the file. model-format.md is the format.
 """
 
 from __future__ import annotations

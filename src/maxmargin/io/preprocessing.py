@@ -1,7 +1,7 @@
 """What makes up scikit-learn's preprocessing as far as model files have it.
 
 Pipelines of scalers, one-hot encoders and column transformers (`column_transformer`) in front of a
-machine, whose arrays other languages read (docs/model-format.md). A description is as in `records`.
+machine, whose arrays other languages read (model-format.md). A description is as in `records`.
 Other classes of scikit-learn are stored by their attributes (`attributes`).
 """
 

@@ -37,7 +37,7 @@ class DualRegressor(RegressorMixin, DualMachine):
 
     A subclass defines `formulate` and a constructor that stores its parameters, `kernel` and `C`
     among them. It has those of `SVC` that it offers: `gamma`, `tol`, `solver`, … The rest have
-    their defaults. docs/add-a-machine.md builds one.
+    their defaults. docs/how-it-works/add-a-machine.md builds one.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -1,7 +1,7 @@
 """Lessons and exercises: files that a teacher can write, checked when they are read.
 
 A lesson is a JSON object with a `title`, a `start` and `steps`. A step has a `text`, and may have a
-`state`, which is put over the start, an `exercise` and a `hint`. docs/lessons.md says what each may
+`state`, which is put over the start, an `exercise` and a `hint`. lessons.md says what each may
 contain; an error says which file and step are wrong.
 """
 

@@ -56,7 +56,7 @@ def as_solver(given: Any, names: Mapping[str, type[Solver]]) -> Solver:
     raise TypeError(
         f"solver={given!r} is no Solver: a machine sets its tol, max_iter and max_time, and the "
         "driver computes what it reports. Derive its class from maxmargin.solvers.Solver and "
-        "define `iterate`: docs/add-a-solver.md"
+        "define `iterate`: docs/how-it-works/add-a-solver.md"
     )
 
 
