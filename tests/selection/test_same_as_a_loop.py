@@ -24,6 +24,10 @@ def test_random_removals(first):
     assert [why for seed in range(first, first + BATCH) if (why := removal_differs(seed))] == []
 
 
+def test_a_removal_after_which_every_variable_is_at_its_bound():
+    assert removal_differs(5300056) == ""
+
+
 def test_where_every_variable_is_at_its_bound_a_search_chooses_the_b_of_a_fit():
     X, y = load_breast_cancer(return_X_y=True)
     X, folds = (X - X.mean(axis=0)) / X.std(axis=0), StratifiedKFold(5)
