@@ -336,3 +336,16 @@ def shapley_sums(
     p: Floats, q: Floats, coef: Floats, nodes: Floats, weights: Floats, values: Floats
 ) -> None: ...
 def powers(t: Reals, gamma: float, factor: float, K: Reals, start: int, stop: int) -> None: ...
+def held_blocks(
+    K: Entries,
+    rows: Numbers,
+    linear: Floats,
+    lower: Floats,
+    upper: Floats,
+    beta: Floats,
+    f: Floats,
+    space: Reals,
+    most: int,
+    aim: float,
+    limit: int,
+) -> int: ...

@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Entries, Index, Mask, Numbers
-from maxmargin.hardware.jit import inner
+from maxmargin.hardware.arrays import Entries, Numbers
 from maxmargin.hardware.memory import large_array
 
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
@@ -105,15 +104,3 @@ class RowsOnDemand:
         rows = self.K.take(W, 0, large_array((len(W), self.K.shape[1]), self.K.dtype), "clip")
         square = rows.take(W, 1, large_array((len(W), len(W)), self.K.dtype), "clip")
         return RowsOnDemand(square)
-
-
-@inner()
-def need(K: Entries, maker: tuple[Mask, Entries, Numbers] | None, i: Index) -> None:
-    """Copy row i from a matrix, of which K is a part, if it is not there."""
-    if maker is not None:
-        made, matrix, numbers = maker
-        if not made[i]:
-            line, row = K[i], matrix[numbers[i]]
-            for j in range(len(line)):
-                line[j] = row[numbers[j]]
-            made[i] = True

@@ -13,7 +13,6 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.jit import compiled
 from maxmargin.hardware.memory import PIECE, large_array
 from maxmargin.hardware.threads import run_split
 
@@ -140,18 +139,6 @@ def add_rows(rows: Reals, places: Numbers, coef: Reals, out: Floats, threads: in
         native.add_rows(rows, used, padded, out, start, stop)
 
     run_split(part, len(out), len(out) * len(padded) / 4, threads)
-
-
-@compiled(fastmath={"contract"})
-def weighted_rows(
-    rows: Reals, places: Numbers, coef: Reals, out: Reals, start: int, stop: int
-) -> None:
-    """out += Σ_j coef_j rows[places[j]] in the columns start ≤ i < stop, GROUP rows at a time."""
-    for j in range(0, len(places), GROUP):
-        a, b, c, d = coef[j], coef[j + 1], coef[j + 2], coef[j + 3]
-        p, q, r, s = places[j], places[j + 1], places[j + 2], places[j + 3]
-        for i in range(start, stop):
-            out[i] += a * rows[p, i] + b * rows[q, i] + (c * rows[r, i] + d * rows[s, i])
 
 
 def gather_entries(

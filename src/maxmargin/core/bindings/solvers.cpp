@@ -10,6 +10,7 @@
 #include "all_pairs.hpp"
 #include "border.hpp"
 #include "row_maker.hpp"
+#include "held_blocks.hpp"
 #include "smo.hpp"
 
 namespace maxmargin::border {
@@ -150,12 +151,30 @@ void all_pairs(const Array<const double, 2>& K, const Floats& own, const Numbers
                 {coef, lines, offsets.data(), steps.data(), evaluations.data()});
 }
 
+template <class T>
+Index held_blocks(const Array<const T, 2>& K, const Numbers& rows, const Floats& linear,
+                  const Floats& lower, const Floats& upper, const Output& beta, const Output& f,
+                  const Array<float, 1>& space, Index most, double aim, Index limit) {
+    const std::size_t n = rows.size();
+    require(linear.size() == n && lower.size() == n && upper.size() == n && beta.size() == n,
+            "held_blocks: the arrays differ in length");
+    require(K.shape(0) == K.shape(1) && f.size() == K.shape(0), "held_blocks: K is not square");
+    require(most > 0 && Index(space.size()) >= most * most, "held_blocks: no room for a block");
+    for (std::size_t i = 0; i < n; i++)
+        require(rows.data()[i] >= 0 && rows.data()[i] < Index(K.shape(0)),
+                "held_blocks: there is no such row");
+    const HeldProblem<T> problem = {K, rows, linear.data(), lower.data(), upper.data()};
+    return HeldBlocks<T>(problem, beta.data(), f.data(), space.data(), most).descend(aim, limit);
+}
+
 void bind_solvers(nb::module_& module) {
     define(module, "smo", smo<float, float>);
     define(module, "smo", smo<double, double>);
     define(module, "smo", smo<std::uint16_t, float>);
     define(module, "smo", smo_on_demand<float>);
     define(module, "smo", smo_on_demand<double>);
+    define(module, "held_blocks", held_blocks<float>);
+    define(module, "held_blocks", held_blocks<double>);
     define(module, "values_of", values);
     define(module, "active_set", active_set);
     define(module, "all_pairs", all_pairs);
