@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import process_time
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -79,14 +79,11 @@ def descent_variants() -> dict[str, Change]:
     def changed(name: str, value: Any) -> Change:
         return {}, {f"linear.dual_coordinate_descent.{name}": value}
 
-    each_row = recompiled("sweeps", shuffle=recompiled("shuffle", RUN=1))
     return {
         "as it is": ({}, {}),
-        "no shrinking": changed("sweeps", recompiled("sweeps", PINNED=np.inf)),
         "no centring": changed("DualCoordinateDescent._variables", off_centre()),
         "no conjugate gradients": changed("minimise_on_face", lambda problem, rows, beta: beta),
         "the gap after every sweep": changed("PASSES", 1),
-        "no runs of neighbours": changed("sweeps", each_row),
         "ρ ten times larger": changed("PENALTY", 1.0),
     }
 
@@ -100,17 +97,6 @@ def feature_variants() -> dict[str, Change]:
         "proximal steps solved to 1e-4 of the gap": ({}, {"features.proximal_newton.INNER": 1e-4}),
         "exact line searches": ({}, {"line_search.REMAINING": 1e-6}),
     }
-
-
-def recompiled(name: str, **values: Any) -> Callable[..., Any]:
-    """A compiled function of coordinate descent with other values of its module's names."""
-    from numba import njit
-
-    from maxmargin.hardware.jit import OURS
-    from maxmargin.solvers.linear import dual_coordinate_descent as module
-
-    function = getattr(module, name).py_func
-    return njit(**OURS)(FunctionType(function.__code__, vars(module) | values, name))
 
 
 def off_centre() -> Callable[..., Any]:
