@@ -19,7 +19,7 @@ import pandas
 import pytest
 from cloudpickle import register_pickle_by_value
 from dask import delayed
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, futures_of, wait
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -251,11 +251,18 @@ def deadly(number, calls, deaths):
     return X[60 * number : 60 * (number + 1)]
 
 
+class Made(DaskPartitions):
+    """Blocks made again in every round, as those are that the cluster cannot hold."""
+
+    def held(self, size):
+        return self
+
+
 def test_a_worker_killed_in_a_round_is_a_recomputation(client, local, tmp_path):
     calls, deaths = str(tmp_path / "calls"), str(tmp_path / "deaths")
     rows = [delayed(deadly)(number, calls, deaths) for number in range(4)]
     labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
-    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(Made(rows, labels))
     assert Path(deaths).exists()
     np.testing.assert_array_equal(clf.support_, local.support_)
     np.testing.assert_allclose(clf.dual_coef_, local.dual_coef_, atol=1e-6)
@@ -267,7 +274,7 @@ def test_features_are_computed_on_the_workers_and_again_if_one_is_killed(client,
     labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
     machine = SVC(approximation="nystroem", n_components=30, random_state=0, max_time=LIMIT)
     local = clone(machine).fit(ArrayPartitions(X, Y, rows=60))
-    clf = machine.fit(rows, labels)
+    clf = machine.fit(Made(rows, labels))
     assert Path(deaths).exists()
     assert clf.certificate_.status.value == "converged"
     assert "Nystroem" in clf.certificate_.holds_for
@@ -310,7 +317,7 @@ def test_rows_that_cannot_be_made_again_are_an_error_with_the_model_so_far(clien
         pytest.warns(ConvergenceWarning, match="rows that a worker held are gone"),
         pytest.raises(ClusterLost, match="they were scattered"),
     ):
-        clf.fit(rows, labels)
+        clf.fit(Made(rows, labels))
     killer.join(LIMIT)
     assert clf.predict(X).shape == Y.shape
 
@@ -320,7 +327,7 @@ def test_all_workers_gone_and_come_back(client, local, tmp_path):
     killer, processes = killing(client, calls)
     rows = [delayed(deadly)(number, str(calls), __file__) for number in range(4)]
     labels = [delayed(Y[60 * k : 60 * (k + 1)]) for k in range(4)]
-    clf = SVC(solver=FEW, max_time=LIMIT).fit(rows, labels)
+    clf = SVC(solver=FEW, max_time=LIMIT).fit(Made(rows, labels))
     killer.join(LIMIT)
     client.wait_for_workers(1, timeout=LIMIT)
     assert not {*processes} & {*client.run(os.getpid).values()}
@@ -398,3 +405,15 @@ def test_columns_of_frames_are_standardised(client):
     whole = make_pipeline(StandardScaler(), LinearSVR(C=10.0)).fit(frame, T)
     np.testing.assert_allclose(model[-1].coef_, whole[-1].coef_, atol=1e-2)
     assert model.score(lazy, target) == pytest.approx(model.score(frame, T))
+
+
+def test_blocks_that_were_not_persisted_are_held_while_they_are_fitted_to(client):
+    """Each is computed once, and a round takes a task per worker, not one per block."""
+    data = DaskPartitions(*in_blocks(20))
+    held = data.held(X.nbytes)
+    wait(futures_of(held._collections))
+    assert len(data._bundles()) == data.count == 12
+    assert len(held._bundles()) <= 2
+    np.testing.assert_array_equal(held.block(3).X, X[60:80])
+    assert held.held(X.nbytes) is held
+    assert data.held(np.inf) is data

@@ -66,7 +66,8 @@ def fit_partitions(
     if labels and not data.labelled:
         raise ValueError(f"{type(machine).__name__} needs labels: the partitions have none")
     with Fit(machine, data, None) as run:
-        _fit(run, machine, data, survey(data, classes=classes, labels=labels))
+        found = survey(data, classes=classes, labels=labels)
+        _fit(run, machine, data.held(found.rows * found.row_bytes), found)
 
 
 def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:

@@ -77,6 +77,7 @@ def fit_linear(machine: Machine, data: Partitions, found: Survey, names: Sequenc
             f"a linear machine on partitions needs matrices of {d:,} × {d:,}: more than is free; "
             "give all rows at once, or fewer columns"
         )
+    data = data.held(found.rows * found.row_bytes)
     machine.__dict__.pop("feature_names_in_", None)
     machine.n_features_in_ = d
     columns = data.columns if data.columns is not None else found.names

@@ -48,6 +48,9 @@ class MappedPartitions(Partitions):
     def block(self, number: int) -> Block:
         return self.change(self.data.block(number))
 
+    def held(self, size: float) -> Partitions:
+        return MappedPartitions(self.data.held(size), self.change)
+
     def step(
         self, function: Function, shared: Given, own: Sequence[Given], states: Sequence[Kept]
     ) -> tuple[Sequence[Kept], list[Result]]:

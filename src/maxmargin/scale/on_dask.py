@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from copy import copy
 from functools import cached_property, partial
 from itertools import chain, count
 from operator import itemgetter
@@ -20,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from maxmargin.hardware.arrays import Data
+from maxmargin.hardware.memory import available_memory
 from maxmargin.scale.partitions import (
     Block,
     Function,
@@ -126,6 +128,29 @@ class DaskPartitions(Partitions):
 
         found: Block = self.client.compute(delayed(checked_block)(*self._parts[number])).result()
         return found
+
+    def held(self, size: float) -> DaskPartitions:
+        """Blocks that the cluster holds while they are fitted to, if half its memory takes them.
+
+        Blocks that are held share a task per thread of their worker; others are a task each in
+        every round, of ten milliseconds of scheduling, and are made again.
+        """
+        from distributed import futures_of
+
+        client = self.client
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        limit = sum(worker["memory_limit"] or available_memory() for worker in workers)
+        if size > limit / 2 or futures_of(self._collections[:1]):
+            return self
+        blocks = [[each for each in part[:3] if each is not None] for part in self._parts]
+        kept = iter(client.persist([each for block in blocks for each in block]))
+        same = copy(self)
+        same._parts = [
+            (*(None if each is None else next(kept) for each in part[:3]), part[3])
+            for part in self._parts
+        ]
+        same._collections = [part[0] for part in same._parts], None, None
+        return same
 
     def step(
         self, function: Function, shared: Given, own: Sequence[Given], states: Sequence[Kept]
