@@ -3,6 +3,8 @@
 #   make run    set up .venv, install maxmargin, train, test, prove, save and predict by its command
 #   make test   set up what the tests need and run them
 #   make core   compile src/maxmargin/core again after a change to it
+#   make wheel  build a wheel for any processor of this kind; make wheel-test tries it
+#   make sanitize  stop at addresses out of bounds and undefined behaviour in the core
 #   make docs   execute every example and build the site into build/docs, warnings being errors
 #   make compat run them with the oldest and the newest scikit-learn, NumPy and SciPy
 
@@ -10,7 +12,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: core run test docs lint types compat coverage fuzz clean
+.PHONY: core wheel wheel-test sanitize run test docs lint types compat coverage fuzz clean
 .NOTPARALLEL:
 
 run: $(VENV)/ready-cli,plot,tables core
@@ -22,6 +24,23 @@ test: $(VENV)/ready-test core
 # Compiles what has changed, in place.
 core: | $(BIN)/pip
 	$(BIN)/python hatch_build.py
+
+# A wheel for all processors of this kind, and its trial: in an environment of its own, where no
+# compiler is found, each of its builds that this processor runs does what the README shows.
+wheel: $(VENV)/ready-dev
+	MAXMARGIN_PORTABLE=1 $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+wheel-test: wheel
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/pip install --quiet --force-reinstall dist/maxmargin-*.whl
+	env -i HOME=$(CURDIR)/build PATH=/nowhere $(CURDIR)/$(VENV)-wheel/bin/python .ci/try_wheel.py
+
+# The core with address and undefined-behaviour sanitizers, and the tests that touch all of it.
+SANITIZED := tests/core/test_border.py tests/core/test_mirror.py tests/gram/test_dense_tile.py tests/gram/test_sparse_tile.py \
+    tests/solvers/qp/test_smo_block.py
+sanitize: $(VENV)/ready-test
+	$(BIN)/python hatch_build.py sanitize
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 MAXMARGIN_CORE=sanitized $(BIN)/python -m pytest -q -n 0 -p no:cacheprovider $(SANITIZED)
 
 docs: $(VENV)/ready-docs core
 	$(BIN)/python -m pytest -q tests/test_documents.py tests/test_howto.py tests/test_site.py

@@ -16,13 +16,13 @@ ROOT = Path(__file__).parent
 CORE = "src/maxmargin/core"
 
 
-def build(portable: bool = False) -> None:
-    """Run CMake: for the machine at hand, or for all machines of its kind."""
-    kind = "portable" if portable else "native"
+def build(kind: str = "native") -> None:
+    """Run CMake: for the machine at hand ("native"), for all of its kind ("portable")."""
     directory = f"build/{kind}-{sysconfig.get_config_var('SOABI')}"
     cmake = [sys.executable, "-m", "cmake"]
     definitions = {
-        "PORTABLE": f"{portable:d}",
+        "PORTABLE": f"{kind == 'portable':d}",
+        "SANITIZE": f"{kind == 'sanitize':d}",
         "Python_EXECUTABLE": sys.executable,
         "CMAKE_MAKE_PROGRAM": str(Path(ninja.BIN_DIR) / "ninja"),
     }
@@ -38,11 +38,11 @@ class CoreBuild(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the core; a wheel then holds it."""
         portable = bool(os.environ.get("MAXMARGIN_PORTABLE"))
-        build(portable)
+        build("portable" if portable else "native")
         build_data["pure_python"], build_data["infer_tag"] = False, True
         names = ("baseline", "avx2", "avx512") if portable else ("native",)
         build_data["artifacts"] += [f"{CORE}/{name}.*" for name in names]
 
 
 if __name__ == "__main__":
-    build()
+    build(*sys.argv[1:])

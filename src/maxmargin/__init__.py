@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from maxmargin.explanations import explain
     from maxmargin.features import Nystroem, RandomFourierFeatures
     from maxmargin.hardware.memory import release_memory
+    from maxmargin.hardware.versions import show_versions
     from maxmargin.io import ModelFileError, load, save
     from maxmargin.machines.kernel_perceptron import KernelPerceptron
     from maxmargin.machines.kernel_regressor import KernelRegressor
@@ -64,12 +65,22 @@ __all__ = [
     "race",
     "release_memory",
     "save",
+    "show_versions",
     "trace",
     "tune",
 ]
 
 # Where they are, from the ground up: a room imports those before it anyway.
-ROOMS = ("hardware.memory", "features", "machines", "watch", "selection", "explanations", "io")
+ROOMS = (
+    "hardware.memory",
+    "hardware.versions",
+    "features",
+    "machines",
+    "watch",
+    "selection",
+    "explanations",
+    "io",
+)
 
 
 def __getattr__(name: str) -> Any:
