@@ -51,7 +51,14 @@ def test_a_fit_that_was_killed_continues(tmp_path):
         env=os.environ | {"PYTHONPATH": source},
     )
     assert done.returncode == -signal.SIGKILL
-    assert load(path).predict(X).shape == Y.shape  # the model so far
+    so_far = load(path)
+    assert so_far.predict(X).shape == Y.shape
+    proof, optimum = so_far.certificate_, SVC().fit(X, Y).certificate_
+    assert proof.status.value == "interrupted"
+    assert proof.dual <= optimum.primal
+    assert proof.primal >= optimum.dual
+    assert proof.gap > optimum.gap
+    assert len(so_far.history_) > 1
     anew = SVC(solver=FEW).fit(ArrayPartitions(X, Y, rows=60))
     continued = SVC(solver=FEW, checkpoint=path).fit(ArrayPartitions(X, Y, rows=60))
     assert continued.history_["violators"][0] < anew.history_["violators"][0] == len(X)
@@ -92,6 +99,10 @@ def test_a_checkpoint_is_a_model_file(tmp_path, case):
     np.testing.assert_allclose(getattr(model, answer)(X), getattr(first, answer)(X), atol=1e-3)
     again = clone(machine).fit(parts)
     assert len(again.history_) < len(first.history_)
+    assert model.fit_status_ == 0
+    for one, other in zip(model.certificates_, first.certificates_, strict=True):
+        assert type(one) is type(other)
+        assert (one.dual, one.primal, one.status) == (other.dual, other.primal, other.status)
     for one, other in zip(again.certificates_, first.certificates_, strict=True):
         assert one.dual == pytest.approx(other.dual, rel=1e-3)
 

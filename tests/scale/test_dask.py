@@ -2,6 +2,7 @@
 
 import logging
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, OneClassSVM, load, tune
+from maxmargin import SVC, SVCCV, SVR, SVRCV, LinearSVC, LinearSVR, OneClassSVM, load, save, tune
 from maxmargin.datasets import moons
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions, StandardScaler
 from maxmargin.scale.round import fetch
@@ -154,6 +155,24 @@ def test_a_search_on_the_cluster_finds_what_one_process_finds(client, options):
     scores = [search.cv_results_["mean_test_score"] for search in (found, here)]
     np.testing.assert_allclose(*scores)
     assert found.best_estimator_.certificate_.status.value == "converged"
+
+
+def test_machines_that_tune_themselves_find_on_the_cluster_what_they_find_here(client, tmp_path):
+    options = {"Cs": [0.1, 1.0, 10.0], "gammas": [0.1, 1.0], "cv": 3}
+    for machine, y, answer in (
+        (SVCCV(**options), Y, "predict_proba"),
+        (SVRCV(**options), T, "predict_interval"),
+    ):
+        here = clone(machine).fit(X, y)
+        found = clone(machine.set_params(client=client)).fit(X, y)
+        assert found.client is client
+        assert found.best_params_ == here.best_params_
+        np.testing.assert_allclose(found.best_score_, here.best_score_)
+        np.testing.assert_allclose(getattr(found, answer)(X), getattr(here, answer)(X))
+        save(found, tmp_path / "found.maxmargin")
+        for copied in (load(tmp_path / "found.maxmargin"), pickle.loads(pickle.dumps(found))):
+            assert copied.client is None
+            np.testing.assert_array_equal(copied.predict(X), found.predict(X))
 
 
 def test_a_search_on_the_cluster_that_is_stopped_has_the_best_so_far(client, monkeypatch):

@@ -118,6 +118,7 @@ def described(model: Model, arrays: dict[str, Table], prefix: str) -> Node:
         )
     parameters = model.get_params(deep=False)
     parameters.pop(PARTS.get(kind.__name__), None)
+    parameters.pop("client", None)  # a connection of this process, no part of the model
     node: Node = {
         "type": kind.__name__,
         "parameters": {name: plain(value, name) for name, value in parameters.items()},

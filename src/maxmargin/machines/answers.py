@@ -41,6 +41,11 @@ class Proofs(NamedTuple):
     histories: Sequence[Records]
     endings: list[Ending]
 
+    def set_on(self, machine: Any) -> None:
+        """Set them as fitted attributes."""
+        machine.certificates_, machine.certificate_ = self.certificates, self.total
+        machine._histories = self.histories
+
 
 class Answers(list[Any]):
     """The Solution of each task; in mid-fit its Progress, or None."""

@@ -13,6 +13,7 @@ from copy import copy
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,9 @@ import scipy.sparse as sp
 
 from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
+from maxmargin.machines.answers import Answers, Mark
+from maxmargin.problem import Status
+from maxmargin.scale.chunking import PartitionedSolution
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import fetch
 from maxmargin.scale.rows import RowSet
@@ -27,7 +31,6 @@ from maxmargin.scale.survey import Survey
 
 Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
 Start = tuple[RowSet, Floats]  # rows, and β of their variables
-Found = tuple[RowSet, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
 
 
 class Checkpoint:
@@ -38,6 +41,7 @@ class Checkpoint:
     path : of the file
     planner : the machine, which knows its parameters and its classes
     attributes : the fitted attributes, from what was found of each problem so far
+    mark : from solutions, what makes a certificate that of the machine's form
     count : number of problems
     """
 
@@ -45,11 +49,13 @@ class Checkpoint:
         self,
         path: Path,
         planner: Machine,
-        attributes: Callable[[Sequence[Found | None]], dict[str, Any]],
+        attributes: Callable[[Sequence[PartitionedSolution | None]], dict[str, Any]],
+        mark: Callable[[Sequence[PartitionedSolution]], Mark],
         count: int,
     ) -> None:
-        self.path, self.planner, self.attributes = path, planner, attributes
-        self.parts: list[Found | None] = [None] * count
+        self.path, self.planner = path, planner
+        self.attributes, self.mark, self.began = attributes, mark, perf_counter()
+        self.parts: list[PartitionedSolution | None] = [None] * count
         self._lock = Lock()
         # It describes all machines, and so stands above them: it is called by its name.
         self.files: Any = import_module("maxmargin.io")
@@ -100,12 +106,20 @@ class Checkpoint:
         rows = RowSet.joined(data.map(fetch, None, own))
         return rows if equal(rows.X, model.support_vectors_[order]) else None
 
-    def save(self, number: int, rows: RowSet, beta: Floats, offsets: Floats) -> None:
-        """Save the model so far, of which a problem has changed; warn if it cannot be."""
+    def save(self, number: int, solution: PartitionedSolution) -> None:
+        """Save the model so far, of which a problem has changed; warn if it cannot be.
+
+        It has a certificate as soon as every problem has values.
+        """
         with self._lock:
-            self.parts[number] = rows, beta, offsets
+            self.parts[number] = solution
             model = copy(self.planner).set_params(checkpoint=None)
             vars(model).update(self.attributes(self.parts))
+            known = [part for part in self.parts if part is not None]
+            if len(known) == len(self.parts):
+                seconds = perf_counter() - self.began
+                Answers(known).proofs(self.mark(known), seconds).set_on(model)
+                model.fit_status_ = int(model.certificate_.status is not Status.CONVERGED)
             try:
                 self.files.save(model, self.path)
             except OSError as error:

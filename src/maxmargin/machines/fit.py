@@ -195,8 +195,7 @@ class Fit:
         )
         vars(machine).update(self.model(answers))
         proofs = answers.proofs(certificate, self.seconds)
-        machine.certificates_, machine.certificate_ = proofs.certificates, proofs.total
-        machine._histories = proofs.histories
+        proofs.set_on(machine)
         self.whole.endings += proofs.endings
 
     def warn_of_indefinite_kernel(self, why: str) -> None:

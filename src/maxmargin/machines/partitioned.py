@@ -19,8 +19,8 @@ from sklearn.base import clone
 from maxmargin.certificate import IndefiniteCertificate
 from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.hardware.threads import thread_count
-from maxmargin.machines.answers import Answers
-from maxmargin.machines.checkpoint import Checkpoint, Found, Start
+from maxmargin.machines.answers import Answers, Mark
+from maxmargin.machines.checkpoint import Checkpoint, Start
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.partitioned_features import FeatureStage, PartitionedPlan
 from maxmargin.machines.support_vectors import SupportVectors
@@ -35,6 +35,7 @@ from maxmargin.solvers import Chunking, Progress
 
 Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
 Attributes: TypeAlias = dict[str, Any]
+Found = tuple[RowSet, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class ExactStage:
         solver, count = chunking(machine, self.form), len(shares)
         solvers, starts = [solver] * count, list[Start | None]([None] * count)
         if (path := getattr(machine, "checkpoint", None)) is not None:
-            saved = Checkpoint(Path(path), planner, self._attributes, count)
+            saved = Checkpoint(Path(path), planner, self.attributes, self._mark, count)
             starts = saved.starts(kernel, data, found)
             solvers = [replace(solver, save=partial(saved.save, k)) for k in range(count)]
         self.tasks = [
@@ -120,7 +121,8 @@ class ExactStage:
 
     def attributes(self, states: Sequence[TaskState]) -> Attributes:
         """The support vectors and their coefficients."""
-        return self._attributes([None if state is None else support(state) for state in states])
+        parts = [None if state is None else support(state) for state in states]
+        return attributes(self.planner, self.form, self.found, parts)
 
     def indefinite(
         self, solutions: Sequence[PartitionedSolution], stopped: Callable[[], object]
@@ -129,8 +131,10 @@ class ExactStage:
         rows = RowSet.joined([solution.rows for solution in solutions])
         return self.form.indefinite(rows.X, (), (), stopped) if len(rows) else ""
 
-    def _attributes(self, parts: Sequence[Found | None]) -> Attributes:
-        return attributes(self.planner, self.form, self.found, parts)
+    def _mark(self, solutions: Sequence[PartitionedSolution]) -> Mark:
+        """The certificate of the model so far says, too, that a kernel is indefinite."""
+        why = self.indefinite(solutions, lambda: None)
+        return partial(IndefiniteCertificate.of_values, why) if why else self.form.certificate
 
 
 def chunking(machine: Machine, form: SupportVectors) -> PartitionedChunking:

@@ -30,7 +30,7 @@ from maxmargin.problem import Ending, Interrupted, Solution, Status
 from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem, PartitionedState
 from maxmargin.solvers.driver import STOPPED
-from maxmargin.solvers.progress import Observer, Progress
+from maxmargin.solvers.progress import HISTORY, Observer, Progress
 from maxmargin.solvers.qp.block_smo import BlockSMO
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves
@@ -63,14 +63,14 @@ class PartitionedChunking(Solver):
     inner : solver of each working problem; its `tol` and `max_time` are set by this one
     violators : M of the first round
     watch : called with the progress of each working problem; may raise
-    save : called after each round with the rows that have a coefficient, β of their variables, and
-        the offsets
+    save : called after each round and at the end with the solution so far, whose values are those
+        of the round
     """
 
     inner: Solver = field(default_factory=BlockSMO)
     violators: int = 2048
     watch: Callable[[Progress], None] | None = None
-    save: Callable[[RowSet, Floats, Floats], None] | None = None
+    save: Callable[[PartitionedSolution], None] | None = None
 
     takes: ClassVar[tuple[type, type]] = (PartitionedProblem, PartitionedGram)
     resume: ClassVar[str] = "fit again; with checkpoint=path a fit continues where it was"
@@ -102,12 +102,15 @@ class PartitionedChunking(Solver):
     ) -> PartitionedSolution:
         """As `Solver.solve`; a start is `RowSet` with β of their variables."""
         costs: list[tuple[int, ...]] = []
+        records: list[tuple[float, ...]] = []
         last: list[PartitionedState] = []
 
         def observed(progress: Progress) -> bool | None:
             state: PartitionedState = progress.state
             last[:] = [state]
             costs.append((state.rounds, state.violators, len(state.held.rows), state.moved))
+            records.append(progress.record())
+            saved(so_far(progress, records))
             return None if observe is None else observe(progress)
 
         def of_rows(solution: Solution) -> PartitionedSolution:
@@ -116,12 +119,18 @@ class PartitionedChunking(Solver):
             changed = {**vars(solution), "beta": beta, "history": history}
             return PartitionedSolution(**changed, rows=kept)
 
+        def saved(solution: Solution) -> PartitionedSolution:
+            found = of_rows(solution)
+            if self.save is not None and len(costs) > 1:  # a working problem has been solved
+                self.save(found)
+            return found
+
         try:
-            return of_rows(super().solve(problem, matrix, start=start, observe=observed))
+            return saved(super().solve(problem, matrix, start=start, observe=observed))
         except Interrupted as stopped:
             if not last:
                 raise
-            raise Interrupted(of_rows(stopped.solution)) from None
+            raise Interrupted(saved(stopped.solution)) from None
 
     def iterate(self, state: PartitionedState) -> Moves:
         steps = 0  # of the last working problem
@@ -144,8 +153,6 @@ class PartitionedChunking(Solver):
             steps = solution.n_iter
             if solution.status is Status.INTERRUPTED:
                 return STOPPED
-            if self.save is not None:
-                self.save(*support_of(state), state.offsets)
             state.ask(max(self.violators, int(np.count_nonzero(state.held.coef))))
             state.round()
             if not state.violators and solution.values.violation <= 2 * state.threshold:
@@ -159,6 +166,21 @@ class PartitionedChunking(Solver):
                     state.threshold *= 0.5
             yield
         return Ending(Status.INTERRUPTED, str(state.lost))
+
+
+def so_far(progress: Progress, records: list[tuple[float, ...]]) -> Solution:
+    """The solution of the last round, as if the solve ended there."""
+    state: PartitionedState = progress.state
+    return Solution(
+        **state.found()._asdict(),
+        values=progress.values,
+        status=Status.INTERRUPTED,
+        why="the solve goes on",
+        n_iter=int(np.ceil(state.steps)),
+        kernel_evaluations=state.kernel_evaluations,
+        seconds=state.seconds,
+        history=np.array(records, HISTORY),
+    )
 
 
 def support_of(state: PartitionedState) -> tuple[RowSet, Floats]:

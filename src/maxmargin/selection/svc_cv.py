@@ -36,7 +36,8 @@ class SVCCV(ClassifierMixin, TunedMachine):
 
     Parameters
     ----------
-    Cs, gammas, cv, scoring, n_jobs, refine, early, max_time, verbose : see `tune`
+    Cs, gammas, cv, scoring, n_jobs, refine, early, max_time, verbose, client : see `tune`
+        A client stays with the process: copies that are pickled or stored have None.
     refit : bool, str or callable, default=True
         False only searches. Of several scores, the name of the one that counts. A function of
         `cv_results_` returns the number of the cell that is taken as the best.
@@ -103,6 +104,7 @@ class SVCCV(ClassifierMixin, TunedMachine):
         solver: str | Solver = "block",
         fit_intercept: bool = True,
         multiclass: Literal["ovo", "ovr"] = "ovo",
+        client: Any = None,
     ) -> None:
         self.Cs = Cs
         self.gammas = gammas
@@ -127,6 +129,7 @@ class SVCCV(ClassifierMixin, TunedMachine):
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.multiclass = multiclass
+        self.client = client
 
     def _kind(self) -> type[DualMachine]:
         return SVC

@@ -27,7 +27,8 @@ class SVRCV(RegressorMixin, TunedMachine):
 
     Parameters
     ----------
-    Cs, gammas, epsilons, cv, scoring, n_jobs, refine, early, max_time, verbose : see `tune`
+    Cs, gammas, epsilons, cv, scoring, n_jobs, refine, early, max_time, verbose, client : see `tune`
+        A client stays with the process: copies that are pickled or stored have None.
     refit : bool, str or callable, default=True
         False only searches. Of several scores, the name of the one that counts. A function of
         `cv_results_` returns the number of the cell that is taken as the best.
@@ -85,6 +86,7 @@ class SVRCV(RegressorMixin, TunedMachine):
         cache_size: float | None = None,
         solver: str | Solver = "block",
         fit_intercept: bool = True,
+        client: Any = None,
     ) -> None:
         self.Cs = Cs
         self.gammas = gammas
@@ -106,6 +108,7 @@ class SVRCV(RegressorMixin, TunedMachine):
         self.cache_size = cache_size
         self.solver = solver
         self.fit_intercept = fit_intercept
+        self.client = client
 
     def _kind(self) -> type[DualMachine]:
         return SVR

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -38,6 +39,7 @@ OF_THE_SEARCH = (
     "early",
     "max_time",
     "verbose",
+    "client",
 )
 
 
@@ -55,6 +57,7 @@ class TunedMachine(BaseEstimator):
         "early": [StrOptions({"racing", "halving"}), None],
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "verbose": ["verbose"],
+        "client": [HasMethods(["cancel", "compute", "nthreads"]), None],
         "kernel": [StrOptions(KERNEL_NAMES), callable],
         "degree": [Interval(Integral, 0, None, closed="left")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
@@ -66,6 +69,7 @@ class TunedMachine(BaseEstimator):
     }
 
     kernel: str | Kernel | KernelFunction
+    client: Any
     n_jobs: int | None
     refit: Refit
     best_estimator_: DualMachine
@@ -114,6 +118,17 @@ class TunedMachine(BaseEstimator):
                 "use refit=True to predict"
             )
         return self.best_estimator_
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The machine without its client, which is a connection of this process."""
+        return {**super().__getstate__(), "client": None}
+
+    def __sklearn_clone__(self) -> Self:
+        """A clone with the same client, which cannot be copied."""
+        alone = copy(self)  # by `__getstate__`
+        cloned: Self = super(TunedMachine, alone).__sklearn_clone__()
+        cloned.client = self.client
+        return cloned
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "search_")
