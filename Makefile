@@ -67,10 +67,9 @@ compat-%:
 	$(VENV)-$*/bin/pip list | grep -iE '^(numpy|scipy|scikit-learn|pandas|polars) '
 	$(VENV)-$*/bin/python -m pytest -q $(CHOICE) $(COMPAT)
 
-# Coverage cannot see into compiled code: its small tests run it interpreted.
-COMPILED := tests/solvers tests/gram tests/test_losses.py
+# What lines the small tests of the mathematics reach.
 coverage: $(VENV)/ready-test core
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m small --cov=maxmargin $(COMPILED)
+	$(BIN)/python -m pytest -m small --cov=maxmargin tests/solvers tests/gram tests/test_losses.py
 
 # 10,000 random problems, judged (docs/reference/guarantees.md).
 fuzz: $(VENV)/ready-test core

@@ -57,7 +57,7 @@ def variants() -> list[Peer]:
         changed("entries in float64", "gram.Gram.precision", np.float64),
         changed("blocks in float32", "gram.Gram.entries_round", False),
         changed("no rows kept", "gram.entries.WIDE", np.inf),
-        changed("memory given back", "hardware.memory.MOST_KEPT", 0),
+        changed("memory given back", "resources.memory.MOST_KEPT", 0),
     ]
 
 

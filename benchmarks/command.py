@@ -111,7 +111,7 @@ def run(call: list[str], folder: Path) -> None:
 
 
 def report(rows: list[str], start: dict[str, float]) -> str:
-    packages = ("numpy", "pandas", "pyarrow", "scikit-learn", "numba")
+    packages = ("numpy", "pandas", "pyarrow", "scikit-learn")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     lines = [
         "# Reading files, and the time to an answer",
@@ -127,7 +127,7 @@ def report(rows: list[str], start: dict[str, float]) -> str:
         "|---|---|---|---|---|",
         *rows,
         "",
-        "Whole processes, compiled code and bytecode in the cache. The aim for `predict` is "
+        "Whole processes, bytecode in the cache. The aim for `predict` is "
         "1.2 times the import of scikit-learn's machines.",
         "",
         "| process | CPU seconds |",

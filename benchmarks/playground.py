@@ -18,8 +18,8 @@ from statistics import median, quantiles
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from maxmargin import __version__
-from maxmargin.hardware.resources import available_cores
 from maxmargin.playground.presets import points
+from maxmargin.resources.threads import available_cores
 
 COMMAND = "from maxmargin.cli import app; app()"
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]

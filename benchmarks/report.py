@@ -101,7 +101,7 @@ def machine() -> list[str]:
         flags = next((s for s in lines if s.startswith("flags")), "").split()
         cpu += ", " + ("AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    distributions = ["numpy", "scipy", "numba", *(peer.distribution for peer in PEERS)]
+    distributions = ["numpy", "scipy", *(peer.distribution for peer in PEERS)]
     return [
         f"{cpu}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.platform()}",
         f"load of the machine at the end (1, 5, 15 minutes): {os.getloadavg()}",

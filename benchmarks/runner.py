@@ -1,7 +1,6 @@
 """Times every case with every library: interleaved repeats in one run, medians, then the judge."""
 
 import math
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median
@@ -257,13 +256,11 @@ def memory(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Ite
 
 
 def cold(case: Case, peers: list[Peer], crew: Crew, settings: Settings) -> Iterator[Record]:
-    """Seconds of the first fit in a new process beyond a warm one; compile cache empty, full."""
+    """Seconds of the first fit in a new process beyond a warm one."""
     for peer in peers:
-        with tempfile.TemporaryDirectory() as folder:
-            for cache in "empty", "full":
-                worker = Worker(peer, {"NUMBA_CACHE_DIR": folder})
-                worker.ask("supports", case)  # imports the machine, which is no part of its fit
-                first, *warm = (worker.ask("fit", case).seconds for _ in range(6))
-                beyond = spread([first - seconds for seconds in warm])
-                yield Record(case.kind, f"{case.label}, cache {cache}", peer.name, **beyond)
-                worker.stop()
+        worker = Worker(peer)
+        worker.ask("supports", case)  # imports the machine, which is no part of its fit
+        first, *warm = (worker.ask("fit", case).seconds for _ in range(6))
+        beyond = spread([first - seconds for seconds in warm])
+        yield Record(case.kind, case.label, peer.name, **beyond)
+        worker.stop()

@@ -29,10 +29,10 @@ from benchmarks.report import machine, table
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, nu_svr, one_class
 from maxmargin.gram import Gram
-from maxmargin.hardware.lapack import factorise
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.kernels import RBF
 from maxmargin.problem import DualProblem
+from maxmargin.resources.lapack import factorise
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers import BlockInteriorPoint, BlockSMO
 from maxmargin.solvers.qp import work
 

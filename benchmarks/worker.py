@@ -120,11 +120,11 @@ def serve(pipe, peer: Peer) -> None:
 class Worker:
     """The handle of such a process."""
 
-    def __init__(self, peer: Peer, environment: Mapping[str, str] | None = None):
+    def __init__(self, peer: Peer):
         self.peer = peer
         self.pipe, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=serve, args=(theirs, peer), daemon=True)
-        with changed_environment(QUIET | dict(environment or {})):
+        with changed_environment(QUIET):
             self.process.start()
         theirs.close()
         self.ready = False

@@ -154,7 +154,7 @@ def main() -> None:
 
     seconds = sys.argv[1] if len(sys.argv) > 1 else "60"
     for name in [name for name in sys.modules if name.startswith("maxmargin.io")]:
-        del sys.modules[name]  # atheris cannot instrument what numba compiles: only these again
+        del sys.modules[name]  # imported again, instrumented
     with atheris.instrument_imports(include=["maxmargin.io"]):
         import maxmargin.io
     good, counts = models(), Counter[str]()

@@ -18,7 +18,7 @@ PACKAGE = ROOT / "src" / "maxmargin"
 # (a folder is one room: its files may import each other) and never from above.
 FLOORS = [
     {"core"},
-    {"hardware"},
+    {"resources"},
     {"conventions", "results"},
     {"kernels", "losses", "datasets"},
     {"gram"},

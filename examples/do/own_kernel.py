@@ -3,8 +3,8 @@ A kernel of your own
 ====================
 
 A kernel is a similarity that is an inner product somewhere. This one compares *angles*: times of
-the day, directions of the wind, where 23:59 and 00:01 are neighbours. A function of two rows that
-numba can compile goes into ``Pairwise``; one of two blocks of rows is passed as it is.
+the day, directions of the wind, where 23:59 and 00:01 are neighbours. A function of two rows
+goes into ``Pairwise``; one of two blocks of rows is passed as it is.
 """
 
 import math

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from maxmargin.explanations import explain
     from maxmargin.features import Nystroem, RandomFourierFeatures
-    from maxmargin.hardware.memory import release_memory
-    from maxmargin.hardware.versions import show_versions
     from maxmargin.io import ModelFileError, load, save
     from maxmargin.machines.kernel_perceptron import KernelPerceptron
     from maxmargin.machines.kernel_regressor import KernelRegressor
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
     from maxmargin.machines.quantile_svr import QuantileSVR
     from maxmargin.machines.svc import SVC
     from maxmargin.machines.svr import SVR, NuSVR
+    from maxmargin.resources.memory import release_memory
+    from maxmargin.resources.versions import show_versions
     from maxmargin.selection import (
         SVCCV,
         SVRCV,
@@ -72,8 +72,8 @@ __all__ = [
 
 # Where they are, from the ground up: a room imports those before it anyway.
 ROOMS = (
-    "hardware.memory",
-    "hardware.versions",
+    "resources.memory",
+    "resources.versions",
     "features",
     "machines",
     "watch",

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import make_circles, make_moons
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.results import Result
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats
 
 
 def one_sum(fit_intercept: bool) -> Floats:

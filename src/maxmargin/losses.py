@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp, softmax, xlogy
 
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.resources.arrays import Floats, Numbers
 
 __all__ = [
     "EpsilonInsensitive",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Labels
+from maxmargin.resources.arrays import Labels
 
 LONGEST = 6  # of an array or list that is shown whole
 

@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator, clone
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.problem.solution import relative_gap
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import SOLVERS, Moves, Observer, Progress, Solver, as_solver
 
 MEASURED = ("violation", "kernel_evaluations", "seconds", "steps")  # of a history, in a race
@@ -79,8 +79,6 @@ def race(solvers: Mapping[str, str | Solver], problem: DualProblem, gram: Gram) 
         except ValueError as refusal:
             lines.append({"solver": name, "status": "refused", "why": str(refusal)})
             continue
-        # A run of one step compiles first: compiling is not timed.
-        replace(solver, max_iter=1).solve(problem, fresh(gram))
         lines += way(name, solver.solve(problem, fresh(gram)))
     return table(lines)
 

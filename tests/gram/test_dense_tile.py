@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from maxmargin.core import native
 from maxmargin.gram import dense_tile
-from maxmargin.hardware.simd import UNIT
 from maxmargin.kernels import RBF, Form, Linear, Polynomial, Sigmoid
 
 GAMMA, OFFSET = 0.3, 0.5
@@ -72,7 +71,7 @@ def test_entries_between_0_and_1_may_be_stored_as_whole_numbers():
     out = np.zeros((30, 40), np.uint16)
     dense_tile.block(panels, rows, form, out)
     expected = exact("rbf", Z, X)
-    np.testing.assert_allclose(out / UNIT, expected, rtol=0, atol=0.5 / UNIT + 2e-6)
+    np.testing.assert_allclose(out / native.UNIT, expected, rtol=0, atol=0.5 / native.UNIT + 2e-6)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)

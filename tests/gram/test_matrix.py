@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from maxmargin import SVC
+from maxmargin.core import native
 from maxmargin.gram import Gram, cross_dot
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.simd import UNIT
 from maxmargin.kernels import (
     RBF,
     Laplacian,
@@ -106,7 +106,9 @@ def test_entries_between_0_and_1_fit_into_16_bits(form, size):
         rounded = gram.square(i, np.float32, out=out)
         assert gram.evaluations == before + size * (size + 1) // 2
         assert_array_equal(rounded, rounded.T)
-        assert_allclose(rounded / UNIT, RBF(gamma=0.2)(X[i], X[i]), rtol=0, atol=0.5 / UNIT + 1e-6)
+        assert_allclose(
+            rounded / native.UNIT, RBF(gamma=0.2)(X[i], X[i]), rtol=0, atol=0.5 / native.UNIT + 1e-6
+        )
         gram.row(i[0], np.float32)  # that it is kept, in float32, changes nothing
 
 

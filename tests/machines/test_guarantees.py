@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from judge import judge
 from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, OneClassSVM, release_memory
-from maxmargin.hardware.memory import kept_memory, large_array
 from maxmargin.kernels import RBF, Constant, Linear
 from maxmargin.machines import definiteness
 from maxmargin.machines.precomputed import smallest_ritz_value
 from maxmargin.problem import Status
+from maxmargin.resources.memory import kept_memory, large_array
 from maxmargin.solvers import BlockSMO
 
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC
-from maxmargin.hardware.memory import SMALLEST, kept_memory, release_memory
+from maxmargin.resources.memory import SMALLEST, kept_memory, release_memory
 from naive_machines import binary_coefficients, kernel_matrix, pairs_of, svc_dual, svc_optimum
 from naive_machines import svc_primal as primal_of
 

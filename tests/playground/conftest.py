@@ -12,8 +12,6 @@ from time import monotonic
 import pytest
 from playwright.sync_api import sync_playwright
 
-from maxmargin.playground.server import warm_up
-
 ROOT = Path(__file__).parents[2]
 COMMAND = "from maxmargin.cli import app; app()"
 PATIENCE = 90  # seconds that a page, or a process, may take on a busy machine
@@ -55,13 +53,7 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def compiled():
-    """What a fit compiles is on disk, so that no page has to wait for the compiler."""
-    warm_up()
-
-
-@pytest.fixture(scope="session")
-def server(compiled):
+def server():
     """One for all tests that do not stop it."""
     running = Server()
     yield running
@@ -69,7 +61,7 @@ def server(compiled):
 
 
 @pytest.fixture
-def start_server(compiled):
+def start_server():
     """Start one more; those still running are stopped in the end."""
     started = []
 

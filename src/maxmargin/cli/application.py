@@ -53,7 +53,6 @@ MODULES = {
     "race": "race",
     "demo": "demo",
     "sample": "sample",
-    "warm-up": "warm_up",
     "playground": "playground",
     "reproduce": "repository",
     "bench": "repository",

@@ -16,10 +16,10 @@ from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, proof_facts, seconds_words
 from maxmargin.cli.scores import known
 from maxmargin.cli.train import parts
-from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.rows import Reading, Rows
 from maxmargin.machines.proof import Proof, prove
+from maxmargin.resources.arrays import Data, Labels
 
 
 @app.command(epilog=examples("maxmargin certify iris.maxmargin iris.csv"))

@@ -23,8 +23,8 @@ from maxmargin.cli.report import print_json
 from maxmargin.cli.sample import built_in, write_csv
 from maxmargin.cli.scores import scores
 from maxmargin.cli.train import train
-from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.rows import Reading
+from maxmargin.resources.arrays import Floats, Labels
 
 Part = tuple[Floats, Labels]
 SHOWN, HIDDEN, MODEL, PREDICTIONS = "train.csv", "test.csv", "digits.maxmargin", "predictions.txt"

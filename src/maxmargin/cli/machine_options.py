@@ -17,8 +17,8 @@ from maxmargin import machines
 from maxmargin.cli.application import WRONG_USE, say
 from maxmargin.cli.options import MACHINE
 from maxmargin.conventions import validate_parameters
-from maxmargin.hardware.arrays import Labels
 from maxmargin.io.rows import Rows
+from maxmargin.resources.arrays import Labels
 
 # Name of a machine to that of its class.
 MACHINES = {

@@ -27,11 +27,11 @@ from maxmargin.cli.deferred import without
 from maxmargin.cli.outcome import Trained
 from maxmargin.cli.report import Fact
 from maxmargin.cli.text_columns import check_known, identifiers, identifiers_words
-from maxmargin.hardware.arrays import Data, Mask
 from maxmargin.io.arrow import dense
 from maxmargin.io.columns import features_for, machine_of, prepared
 from maxmargin.io.rows import Reading, Rows
 from maxmargin.io.stream import stream_rows
+from maxmargin.resources.arrays import Data, Mask
 from maxmargin.scale.kept import KeptPartitions
 from maxmargin.scale.partitions import Block
 

@@ -17,10 +17,10 @@ from maxmargin.cli.application import app, examples
 from maxmargin.cli.machine_options import wrong
 from maxmargin.cli.models import Model, open_model
 from maxmargin.cli.report import print_facts, print_json, show
-from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.container import whole_or_not_at_all
 from maxmargin.io.rows import Reading, Rows
+from maxmargin.resources.arrays import Floats, Labels
 
 PREDICTION = "prediction"  # the first column of what is written
 LARGEST = 12  # classes whose confusion matrix is shown

@@ -14,7 +14,7 @@ from maxmargin.cli import options as o
 from maxmargin.cli.application import app, examples
 from maxmargin.cli.report import print_json
 from maxmargin.datasets import SIMULATIONS
-from maxmargin.hardware.arrays import Floats, Labels
+from maxmargin.resources.arrays import Floats, Labels
 
 Name = Literal["iris", "wine", "breast-cancer", "digits", "diabetes", "mixture", "moons", "circles"]
 

@@ -7,9 +7,9 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, is_classifier, is_outlier_detector
 
 from maxmargin.cli.report import Fact
-from maxmargin.hardware.arrays import Labels
 from maxmargin.io.columns import features_for
 from maxmargin.io.rows import Rows, listed
+from maxmargin.resources.arrays import Labels
 
 
 def scores(model: BaseEstimator, rows: Rows) -> dict[str, Fact]:

@@ -22,8 +22,8 @@ from maxmargin.cli.svm_train import (
     problem,
     usage,
 )
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.io import ModelFileError, load_libsvm
+from maxmargin.resources.arrays import Data, Floats
 
 USAGE = """\
 Usage: svm-predict [options] test_file model_file output_file

@@ -16,7 +16,7 @@ import typer
 
 from maxmargin.cli.application import app
 from maxmargin.cli.svm_train import RAW, LibsvmUsage, given, number, problem, usage
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 
 BLOCK = 1000  # rows made dense at a time
 USAGE = """\

@@ -19,11 +19,11 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from maxmargin import machines
 from maxmargin.cli.application import app
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.io import save_libsvm
 from maxmargin.io.libsvm_text import read_libsvm
 from maxmargin.io.sources import DataFileError, open_source
 from maxmargin.machines.probability import MARKS, density_marks
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 
 TYPES = ("SVC", "NuSVC", "OneClassSVM", "SVR", "NuSVR")
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")

@@ -23,12 +23,12 @@ from maxmargin.cli.past_memory import Stream, check_streams
 from maxmargin.cli.report import seconds_words
 from maxmargin.cli.scores import scores
 from maxmargin.cli.text_columns import check_known, identifiers, identifiers_words
-from maxmargin.hardware.arrays import Data
 from maxmargin.io import save
 from maxmargin.io.columns import machine_of, prepared
 from maxmargin.io.container import check_is_file
 from maxmargin.io.rows import Reading, Rows, listed
 from maxmargin.problem import Status
+from maxmargin.resources.arrays import Data
 from maxmargin.selection import Search
 from maxmargin.selection import tune as search_over
 

@@ -19,9 +19,9 @@ from maxmargin.cli.application import INTERRUPTED, app, examples, say
 from maxmargin.cli.models import read
 from maxmargin.cli.report import print_facts, print_json, seconds_words, show
 from maxmargin.cli.train import parts, preparation, transformed
-from maxmargin.hardware.arrays import Data
 from maxmargin.io.columns import machine_of, prepared
 from maxmargin.io.rows import Reading, Rows
+from maxmargin.resources.arrays import Data
 from maxmargin.selection import Search, leave_one_out
 from maxmargin.selection import tune as search_over
 

@@ -1,6 +1,7 @@
-from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, Numbers, Reals
+from maxmargin.resources.arrays import Data, Entries, Floats, Mask, Numbers, Reals
 
 CPU: str
+UNIT: int  # what 1 is stored as where entries in [0, 1] have 16 bits
 BLOCK: int
 GROUP: int
 PANEL: dict[int, int]

@@ -29,9 +29,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.threads import pool, thread_count
 from maxmargin.machines.expansion import ProductFunction, expansion_of
+from maxmargin.resources.arrays import Data, Floats, Numbers
+from maxmargin.resources.threads import pool, thread_count
 from maxmargin.results import Result
 
 AT_ONCE = 1 << 20  # factors k_j(x_j, z_j) that are held at a time by each thread: 8 MB

@@ -21,9 +21,9 @@ import scipy.sparse as sp
 
 from maxmargin.core import native
 from maxmargin.features.kernel_features import SMALL, TILE_ENTRIES, KernelFeatures
-from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.memory import available_memory
-from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
+from maxmargin.resources.arrays import Data, Floats, Numbers, Reals, RealType
+from maxmargin.resources.memory import available_memory
+from maxmargin.resources.threads import available_cores, one_blas_thread, run_all
 
 BLOCK_BYTES = 1 << 25  # of features per block: bounds the memory of a Newton step beside the budget
 

@@ -16,8 +16,8 @@ from maxmargin.features.kernel_features import (
     KernelFeatures,
     distinct_rows,
 )
-from maxmargin.hardware.arrays import Data, Floats, RandomState, Reals, RealType
 from maxmargin.kernels import Gamma, Kernel, as_kernel
+from maxmargin.resources.arrays import Data, Floats, RandomState, Reals, RealType
 
 
 class RandomFourierFeatures(KernelFeatures):

@@ -19,10 +19,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.conventions import Interval, StrOptions, fitting
-from maxmargin.hardware.arrays import Data, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.memory import available_memory
-from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
+from maxmargin.resources.arrays import Data, Floats, Numbers, Reals, RealType
+from maxmargin.resources.memory import available_memory
+from maxmargin.resources.threads import available_cores, one_blas_thread, run_all
 
 TILE_ENTRIES = 1 << 17  # entries of a tile: 0.5 MB in float32, within a second-level cache
 SMALL = 1 << 20  # entries up to which features are computed in float64: at most 8 MB

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
 from maxmargin.features.kernel_features import distinct_rows, sampled
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
+from maxmargin.resources.arrays import Data, Floats, Numbers
 
 CANDIDATES = 10  # random rows per landmark to choose from: bounds the time of both rules
 

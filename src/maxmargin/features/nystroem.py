@@ -15,9 +15,9 @@ from maxmargin.features.kernel_features import COMPONENTS, KernelFeatures
 from maxmargin.features.landmarks import choose_landmarks
 from maxmargin.gram import cross_dot
 from maxmargin.gram.layouts import layout_of
-from maxmargin.hardware.arrays import Data, Floats, RandomState, Reals, RealType
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.kernels import Gamma, Kernel, KernelFunction, as_kernel
+from maxmargin.resources.arrays import Data, Floats, RandomState, Reals, RealType
+from maxmargin.resources.threads import one_blas_thread
 
 KINDS: tuple[type, ...] = (np.float32, np.float64)
 

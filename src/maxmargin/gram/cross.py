@@ -17,11 +17,11 @@ from maxmargin.core import native
 from maxmargin.gram.dense_tile import BLOCK
 from maxmargin.gram.entries import TILE_ENTRIES
 from maxmargin.gram.layouts import layout_of
-from maxmargin.hardware.arrays import Data, Entries, Floats, Mask, RealType
-from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.form import sum_of
+from maxmargin.resources.arrays import Data, Entries, Floats, Mask, RealType
+from maxmargin.resources.memory import large_array
+from maxmargin.resources.threads import available_cores, one_blas_thread, run_all
 
 # Rows up to which NumPy computes the entries: a tile computes as many as a vector has lanes.
 FEW = 4
@@ -30,7 +30,9 @@ SMALL_BLOCK = 4096  # entries, likewise
 # vectors of 40 columns with 100 rows 0.33 and 0.45 ms, with 400 rows 1.05 and 0.72 ms.
 SIMPLE = 1 << 17
 PANEL = native.SPARSE_PANEL[4]  # rows: parts of a multiple leave no panel of a tile half empty
-EXPONENTIAL = 17  # multiplications that take as long as f(t) (docs/speed.md, "Constants")
+EXPONENTIAL = (
+    17  # multiplications that take as long as f(t) (docs/how-it-works/speed.md, "Constants")
+)
 # Nanoseconds of work from which there is a part for every thread, and from which there are several:
 # more parts even out the threads, fewer wait less often for Python's lock.
 WORTH_PARTS, WORTH_MORE_PARTS = 2_000_000, 8_000_000

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Data, Floats, Numbers
+from maxmargin.resources.arrays import Data, Floats, Numbers
 
 # Rows that `scatter` copies in float64 at a time: fewer keep BLAS less busy, more leave the cache
 # (50,000 × 40 on one thread: 8 ms, but 16 with blocks of 128 and 18 with all rows at once).

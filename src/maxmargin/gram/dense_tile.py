@@ -26,10 +26,10 @@ from typing import TypeAlias
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.memory import aligned
-from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.resources.memory import aligned
+from maxmargin.resources.threads import run_split
 
 BLOCK, GROUP, PANEL = native.BLOCK, native.GROUP, native.PANEL
 STRIP = 8 * BLOCK  # rows of Z whose entries are mirrored together, in the second-level cache

@@ -15,19 +15,20 @@ import numpy as np
 
 from maxmargin.gram.layouts import Layout, largest_square, layout_of
 from maxmargin.gram.on_demand import Maker
-from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
-from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.threads import run_all
 from maxmargin.kernels import Kernel
+from maxmargin.resources.arrays import Data, Entries, Floats, Numbers, RealType
+from maxmargin.resources.memory import large_array
+from maxmargin.resources.threads import run_all
 
 # Entries computed at a time, and numbers packed at a time: at most 8 MB in float64.
 TILE_ENTRIES = 1 << 20
 LARGEST = 1e30  # k(x, x) up to which products of float32 values do not overflow
 # Columns, times terms of the kernel, from which an entry costs more to compute than to read
-# (docs/speed.md, "Rows kept where they are dear").
+# (docs/how-it-works/speed.md, "Rows kept where they are dear").
 WIDE = 256
 # Rows up to which all cheap entries take less time than to wake another thread: two threads took
-# 3.1 ms of CPU time for a fit of 500 rows, one 2.8 (docs/speed.md, "The caller works too").
+# 3.1 ms of CPU time for a fit of 500 rows, one 2.8
+# (docs/how-it-works/speed.md, "The caller works too").
 FEW = 512
 FEWEST = 64  # rows of a slice, at least: a tile of fewer takes longer to lay out than to compute
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from maxmargin.gram.matrix import HELD_ROWS, Gram
 from maxmargin.gram.row_cache import add_rows, gather_entries
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
 from maxmargin.kernels import Precomputed
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals, RealType
 
 
 class HeldGram(Gram):

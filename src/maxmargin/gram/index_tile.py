@@ -17,11 +17,11 @@ import scipy.sparse as sp
 
 from maxmargin.core import native
 from maxmargin.gram.sparse_tile import chosen, parts
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.resources.threads import run_split
 
-# docs/speed.md, "Constants", has the times with other values of these.
+# docs/how-it-works/speed.md, "Constants", has the times with other values of these.
 COMMON = 6  # vectors add zeros too, lists add one number at a time
 GROUP = 1 << 14  # bytes of t of a group of rows: t and f(t) fill a first-level cache of 32 kB
 

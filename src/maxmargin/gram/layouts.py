@@ -24,16 +24,16 @@ from maxmargin.core import native
 from maxmargin.gram import dense_tile, index_tile, sparse_tile
 from maxmargin.gram.data_matrix import canonical
 from maxmargin.gram.on_demand import Maker
-from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, Reals, RealType
 from maxmargin.kernels import Form, Kernel
 from maxmargin.kernels.centre import centre_of, moved
+from maxmargin.resources.arrays import Data, Entries, Floats, Numbers, Reals, RealType
 
 # Shares of entries that are not zero up to which the sparse tile, or the inverted index, is faster
-# than the dense tile (docs/speed.md, "Constants").
+# than the dense tile (docs/how-it-works/speed.md, "Constants").
 SPARSE = 0.3
 SPARSE_IF_LONG = 0.1
 # Columns beyond which sparse rows take the inverted index: with fewer it is faster on texts, slower
-# on denser data such as images (docs/speed.md, "Constants").
+# on denser data such as images (docs/how-it-works/speed.md, "Constants").
 LONGEST = 4096
 # Largest error of an entry, relative to k(x, x), by the rounding of ‖x‖² + ‖z‖² − 2xᵀz in float64.
 # Beyond it differences x − z are used, at a tenth of the speed. Sums with Σ|β| up to 5e5 are then

@@ -22,13 +22,13 @@ from numpy.typing import ArrayLike
 from maxmargin.gram.entries import LARGEST, ReflectedEntries, entries_of
 from maxmargin.gram.on_demand import RowsOnDemand
 from maxmargin.gram.row_cache import RowCache, add_rows, complete
-from maxmargin.hardware.arrays import Data, Entries, Floats, Numbers, RealType
-from maxmargin.hardware.memory import available_memory, kept_memory, large_array
-from maxmargin.hardware.threads import available_cores
 from maxmargin.kernels import Kernel
+from maxmargin.resources.arrays import Data, Entries, Floats, Numbers, RealType
+from maxmargin.resources.memory import available_memory, kept_memory, large_array
+from maxmargin.resources.threads import available_cores
 
 # Rows up to which K is held in float64 (2 MB): steps are computed from it, and gradients from β
-# alone are exact and cost little (docs/speed.md, "Constants").
+# alone are exact and cost little (docs/how-it-works/speed.md, "Constants").
 HELD_ROWS = 512
 # Error of exponents −γ‖x − z‖², and so the relative one of entries, up to which float32 is enough
 # to choose steps by: what is claimed is proved with other entries.

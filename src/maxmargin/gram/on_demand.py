@@ -15,11 +15,13 @@ from typing import TypeAlias
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Entries, Numbers
-from maxmargin.hardware.memory import large_array
+from maxmargin.resources.arrays import Entries, Numbers
+from maxmargin.resources.memory import large_array
 
 PROBE = 64  # rows that are asked for before it is decided: one in sixteen of 1,000
-WORTH = 1 / 3  # of all rows: if fewer are expected, each is computed by itself (docs/speed.md)
+WORTH = (
+    1 / 3
+)  # of all rows: if fewer are expected, each is computed by itself (docs/how-it-works/speed.md)
 
 Maker: TypeAlias = "native.RowMaker"  # `core/on_demand.hpp`: makes a row before SMO reads it
 

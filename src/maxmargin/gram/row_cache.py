@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.memory import PIECE, large_array
-from maxmargin.hardware.threads import run_split
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.resources.memory import PIECE, large_array
+from maxmargin.resources.threads import run_split
 
 GROUP = 4  # rows added in their own dtype before float64 takes over: exact against fast
 TEMPORARY = 8 << 20  # bytes of rows on their way to places that are not next to each other

@@ -18,9 +18,9 @@ import scipy.sparse as sp
 
 from maxmargin.core import native
 from maxmargin.gram.dense_tile import BLOCK, Part, run_parts
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals, RealType
-from maxmargin.hardware.threads import run_split
 from maxmargin.kernels.form import Form
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals, RealType
+from maxmargin.resources.threads import run_split
 
 PANEL = native.SPARSE_PANEL  # rows of a panel, by the bytes of a number
 

@@ -9,9 +9,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.rows import Reading, Rows, check_count, listed, target_place
 from maxmargin.io.sources import DataFileError, Source
+from maxmargin.resources.arrays import Data, Labels
 
 # What NumPy and zipfile raise for files that are not what they seem to be.
 DAMAGED = (

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.io.arrays import plain_labels
 from maxmargin.io.csv_text import NUMBER, not_a_number, read_csv, stream
 from maxmargin.io.rows import (
@@ -23,6 +22,7 @@ from maxmargin.io.rows import (
     target_place,
 )
 from maxmargin.io.sources import DataFileError, Source
+from maxmargin.resources.arrays import Data, Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.io.container import Model
 from maxmargin.kernels import Kernel
 from maxmargin.machines import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.machines.probability import Calibration
 from maxmargin.machines.support_vectors import SupportVectors
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 
 Kind = type[SVC] | type[NuSVC] | type[SVR] | type[NuSVR] | type[OneClassSVM]
 

@@ -33,7 +33,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.io.assembly import Kind, MachineParts, assembled
 from maxmargin.io.container import Model, ModelFileError, named, whole_or_not_at_all
 from maxmargin.kernels import Kernel, as_kernel
@@ -41,6 +40,7 @@ from maxmargin.kernels.formula import tree_of
 from maxmargin.machines import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.machines.probability import MARKS
 from maxmargin.machines.validation import is_whole
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 
 TYPES: dict[str, Kind] = {
     "c_svc": SVC,

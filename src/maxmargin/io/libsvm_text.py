@@ -11,9 +11,9 @@ from io import BytesIO
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats
-from maxmargin.hardware.memory import available_memory
 from maxmargin.io.sources import NUMBER, Bytes, Source
+from maxmargin.resources.arrays import Data, Floats
+from maxmargin.resources.memory import available_memory
 
 LABEL = re.compile(NUMBER)
 LINES = 4  # as long as a row, that training has in memory at once

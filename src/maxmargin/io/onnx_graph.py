@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, RealType
 from maxmargin.io.container import ModelFileError, Table
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.formula import Tree, tree_of
+from maxmargin.resources.arrays import Data, RealType
 
 Value: TypeAlias = str  # the name of what a node gives, or of an input
 Argument: TypeAlias = str | float | Table

@@ -22,7 +22,6 @@ from sklearn.preprocessing import (
 )
 
 from maxmargin.features import Nystroem, RandomFourierFeatures
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.io.container import Model, ModelFileError, Table
 from maxmargin.io.onnx_columns import column_transformer, imputer
 from maxmargin.io.onnx_graph import DOUBLE, FLOAT, INT64, Graph, Value, kernel_values
@@ -47,6 +46,7 @@ from maxmargin.machines import (
     Perceptron,
     QuantileSVR,
 )
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.selection import SVCCV, SVRCV, LearnedMetric
 from maxmargin.selection.calibration import Temperature
 

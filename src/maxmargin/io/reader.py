@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Labels, Numbers
 from maxmargin.io.archive import CHUNK, REALS, Archive, Shape, check_finite, stored, whole
 from maxmargin.io.container import Arrays, Model, ModelFileError, Node, Table
 from maxmargin.io.values import made
 from maxmargin.kernels.formula import Own, kernel_of
+from maxmargin.resources.arrays import Labels, Numbers
 
 RECORD_KINDS = ("f8", "i8")
 LABEL_KINDS = {"b1", *(f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)), "f4", "f8"}

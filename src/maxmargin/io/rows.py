@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Labels, Mask
 from maxmargin.io.sources import DataFileError, Source
+from maxmargin.resources.arrays import Data, Labels, Mask
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.conventions import restore_isotonic
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.io.archive import Archive, whole
 from maxmargin.io.container import Model, ModelFileError
 from maxmargin.io.records import INT64, Description, classes, columns, sigmoids
 from maxmargin.kernels.gamma import RULES
 from maxmargin.machines import SVC, SVR
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats, Labels
 from maxmargin.selection import SVCCV, SVRCV
 from maxmargin.selection.calibration import Isotonic, Temperature
 from maxmargin.selection.intervals import FoldModels

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Labels, Records
 from maxmargin.io.archive import REALS, Archive, Shape, check_finite, stored
 from maxmargin.io.container import Model, ModelFileError, Node, Table
 from maxmargin.io.values import plain
 from maxmargin.kernels.formula import tree_of
+from maxmargin.resources.arrays import Labels, Records
 
 
 class Writer(Archive):

@@ -13,7 +13,7 @@ array([[3.   , 1.271],
        [1.271, 7.   ]])
 
 A kernel of your own is either a function of two blocks of rows (`Vectorized`) or a function of
-two rows that numba compiles (`Pairwise`). Neither ever forms the whole Gram matrix.
+two rows (`Pairwise`). Neither ever forms the whole Gram matrix.
 
 >>> def cosine(x, z):
 ...     return (x @ z) / np.sqrt((x @ x) * (z @ z))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.resources.arrays import Data, Floats
 
 
 def centre_of(X: Data) -> Floats:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Reals, RealType
+from maxmargin.resources.arrays import Reals, RealType
 
 TANH = -1  # as a power: f(t) = tanh t
 

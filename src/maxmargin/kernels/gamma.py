@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.resources.arrays import Data, Floats
 
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 RULES = ("scale", "auto")

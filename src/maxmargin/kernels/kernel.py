@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers, Random, Reals, RealType
 from maxmargin.kernels.form import Form, added
 from maxmargin.kernels.gamma import check_gamma, gamma_of
 from maxmargin.kernels.parameters import parameters, with_parameters
 from maxmargin.kernels.promises import Promises
+from maxmargin.resources.arrays import Data, Floats, Numbers, Random, Reals, RealType
 
 NUMBERS = (int, float, np.integer, np.floating)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from maxmargin.kernels.gamma import Gamma
 from maxmargin.kernels.kernel import Kernel
-from maxmargin.kernels.own import KernelFunction, Pairwise, Vectorized
+from maxmargin.kernels.own import KernelFunction, Pairwise, Vectorized, is_compiled
 from maxmargin.kernels.standard import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid
 
 
@@ -23,7 +23,7 @@ def as_kernel(
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
-        return Pairwise(kernel) if hasattr(kernel, "py_func") else Vectorized(kernel)
+        return Pairwise(kernel) if is_compiled(kernel) else Vectorized(kernel)
     named: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
         "poly": lambda: Polynomial(degree, gamma, coef0),

@@ -1,4 +1,4 @@
-"""A user's own kernel: a function of two blocks of rows, or of two rows that numba compiles."""
+"""A user's own kernel: a function of two blocks of rows, or of two rows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
-from maxmargin.hardware.arrays import Data, Entries, Reals
 from maxmargin.kernels.kernel import Kernel
+from maxmargin.resources.arrays import Data, Entries, Reals
 
 # Of two blocks of rows, or of two rows.
 KernelFunction: TypeAlias = Callable[[Data, Data], Data]
@@ -53,9 +52,9 @@ class Vectorized(Kernel):
 class Pairwise(Kernel):
     """A user's function of two rows, evaluated block by block.
 
-    Rows of numbers are given as arrays of float64, whatever X is, and the function is compiled
-    with numba. Rows that are anything else (strings, sets, graphs) are given as they are, and the
-    function is called as it is.
+    Rows of numbers are given as arrays of float64, whatever X is; rows that are anything else
+    (strings, sets, graphs) are given as they are. A function that numba compiled (`numba.njit`) is
+    called from a compiled loop, without Python's lock: a hundred times as fast for rows of numbers.
 
     Examples
     --------
@@ -72,14 +71,17 @@ class Pairwise(Kernel):
     function: KernelFunction
 
     def __call__(self, X: Data, Z: Data) -> Reals:
-        if not sp.issparse(X) and X.dtype == object:
-            each = [[self.function(x, z) for z in Z] for x in X]
-            return checked(np.array(each, np.float64), (len(X), len(Z)), self.function)
         X, Z = (A.toarray() if sp.issparse(A) else A for A in (X, Z))
-        X, Z = (np.ascontiguousarray(A, np.float64) for A in (X, Z))  # compiled for one type only
-        values = np.empty((X.shape[0], Z.shape[0]))
-        _compiled(self.function)(X, Z, values)
-        return checked(values, values.shape, self.function)
+        shape = len(X), len(Z)
+        if X.dtype != object:
+            X, Z = (np.ascontiguousarray(A, np.float64) for A in (X, Z))  # compiled for this only
+            if is_compiled(self.function):
+                values = np.empty(shape)
+                _filler(self.function)(X, Z, values)
+                return checked(values, shape, self.function)
+        with np.errstate(all="ignore"):  # what is not finite is an error below
+            each = np.array([self.function(x, z) for x in X for z in Z], np.float64)
+        return checked(each.reshape(*shape, *each.shape[1:]), shape, self.function)
 
 
 def checked(values: Reals, shape: tuple[int, int], function: KernelFunction) -> Reals:
@@ -106,14 +108,20 @@ def name_of(function: KernelFunction) -> str:
     return repr(getattr(function, "__name__", function))
 
 
+def is_compiled(function: KernelFunction) -> bool:
+    """Whether numba compiled the function; numba itself need not be installed to ask."""
+    return hasattr(function, "py_func")
+
+
 @lru_cache(maxsize=64)
-def _compiled(function: KernelFunction) -> Filler:
-    row_pair = function if hasattr(function, "py_func") else njit(function)
+def _filler(function: KernelFunction) -> Filler:
+    """The loop over all pairs of two blocks, compiled with the function in it."""
+    from numba import njit  # whoever has such a function has numba
 
     def fill(X: Entries, Z: Entries, values: Entries) -> None:
         for i in range(X.shape[0]):
             for j in range(Z.shape[0]):
-                values[i, j] = row_pair(X[i], Z[j])
+                values[i, j] = function(X[i], Z[j])
 
     filler: Filler = njit(nogil=True)(fill)
     return filler

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from maxmargin.hardware.arrays import Floats, Random, Reals
 from maxmargin.kernels.form import Form
+from maxmargin.resources.arrays import Floats, Random, Reals
 
 
 @dataclass(frozen=True)

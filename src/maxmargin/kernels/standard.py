@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers, Random, Reals, RealType
 from maxmargin.kernels.form import TANH, Form, sum_of
 from maxmargin.kernels.gamma import Gamma, number
 from maxmargin.kernels.kernel import Kernel
+from maxmargin.resources.arrays import Data, Floats, Numbers, Random, Reals, RealType
 
 DENSE = 1 << 18  # numbers of rows whose differences are computed at a time: they stay in cache
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.certificate import Certificate
-from maxmargin.hardware.arrays import Floats, Numbers, Records
 from maxmargin.machines.multiclass import Made
 from maxmargin.machines.plan import Plan
 from maxmargin.problem import Ending, Solution, Status, Values
+from maxmargin.resources.arrays import Floats, Numbers, Records
 from maxmargin.solvers.progress import HISTORY
 from maxmargin.solvers.qp.all_pairs import DUAL, MOVEMENT, PRIMAL, VIOLATION, PairTable
 

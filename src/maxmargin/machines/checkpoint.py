@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
 from maxmargin.machines.answers import Answers, Mark
 from maxmargin.problem import Status
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.scale.chunking import PartitionedSolution
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.round import fetch

@@ -12,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import StrOptions, exists_if, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.libsvm_votes import LibsvmVotes
@@ -28,6 +27,7 @@ from maxmargin.machines.validation import (
     class_weights,
 )
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask, Numbers
 from maxmargin.scale.kinds import as_partitions, by_block, without_names
 from maxmargin.scale.scores import accuracy
 from maxmargin.scale.survey import Survey

@@ -19,8 +19,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from maxmargin.hardware.arrays import Data, Reals
-from maxmargin.hardware.lapack import factorise
 from maxmargin.kernels import Kernel
 from maxmargin.machines.precomputed import (
     largest_asymmetry,
@@ -28,6 +26,8 @@ from maxmargin.machines.precomputed import (
     smallest_ritz_value,
 )
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Data, Reals
+from maxmargin.resources.lapack import factorise
 
 SAMPLE = 100  # rows whose kernel values are computed once more
 GIVEN = 300  # rows where they need not be computed: a Cholesky factor takes a millisecond

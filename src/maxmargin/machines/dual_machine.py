@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate, IndefiniteCertificate
 from maxmargin.conventions import HasMethods, Interval, StrOptions
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.answers import Answers, PairAnswers
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.fit import Fit
@@ -27,6 +26,7 @@ from maxmargin.machines.plan import Plan
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import Task, history_of
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 from maxmargin.scale.survey import Survey
 from maxmargin.solvers import SOLVERS, Progress, Solver
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
+from maxmargin.resources.arrays import Data, Floats, Numbers
 
 
 @dataclass(frozen=True)

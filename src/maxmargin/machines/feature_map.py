@@ -28,11 +28,11 @@ from maxmargin.features.kernel_features import (
     kernel_error,
     sampled,
 )
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.plan import Machine, Plan
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Data, Floats, Mask, Numbers
+from maxmargin.resources.threads import thread_count
 from maxmargin.solvers import FeatureNewton
 
 ROWS = 16384  # predicted at a time with a user's transformer: bounds the memory of φ(X)

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.certificate import Certificate
-from maxmargin.hardware.arrays import Data
-from maxmargin.hardware.threads import thread_count
 from maxmargin.machines.answers import Answers, PairAnswers
 from maxmargin.machines.tasks import Task, run_threads
 from maxmargin.machines.validation import can_draw, warn
 from maxmargin.problem import Ending, Interrupted, Solution, Status
+from maxmargin.resources.arrays import Data
+from maxmargin.resources.threads import thread_count
 from maxmargin.solvers import STOPPED, Progress
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from math import isinf
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import Progress
 
 # −pᵀβ per Σ|β|, as a share of the largest |p|, below which the dual rises by rounding only.

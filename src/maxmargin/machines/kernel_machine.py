@@ -20,8 +20,6 @@ from maxmargin.conventions import (
 )
 from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, as_kernel
 from maxmargin.machines.precomputed import checked_matrix
 from maxmargin.machines.validation import (
@@ -30,6 +28,8 @@ from maxmargin.machines.validation import (
     checked_data,
     is_numeric,
 )
+from maxmargin.resources.arrays import Data, Floats, Numbers
+from maxmargin.resources.threads import thread_count
 
 KERNEL_NAMES = {"linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed"}
 

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 
 from maxmargin.conventions import Interval
 from maxmargin.gram import Gram, cross_dot
-from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
 from maxmargin.machines.online_classifier import OnlineClassifier, as_one
+from maxmargin.resources.arrays import Data, Floats, Numbers
+from maxmargin.resources.threads import thread_count
 from maxmargin.solvers.textbook.perceptron import mistakes_of_a_pass
 
 

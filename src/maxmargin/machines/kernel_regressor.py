@@ -28,12 +28,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import Interval, StrOptions, fitting
 from maxmargin.gram import Gram, cross_dot
-from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
-from maxmargin.hardware.lapack import factorise, solve_factored
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.kernel_machine import KernelMachine
 from maxmargin.machines.validation import checked_weights, targets_of
+from maxmargin.resources.arrays import Data, Floats, Labels, RandomState
+from maxmargin.resources.lapack import factorise, solve_factored
+from maxmargin.resources.threads import thread_count
 
 HISTORY = np.dtype([("epoch", int), ("loss", float), ("objective", float), ("seconds", float)])
 BATCHES = 8  # of the estimate of the largest stable rate; "auto" takes half of it

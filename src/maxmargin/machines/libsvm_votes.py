@@ -18,8 +18,8 @@ import numpy as np
 from scipy.special import expit
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.machines.multiclass import OneVersusOne
+from maxmargin.resources.arrays import Floats, Numbers
 
 CLIP = 1e-7  # LIBSVM's smallest probability of a pair
 SWEEPS = 100  # LIBSVM's most sweeps, or one for each class if these are more

@@ -27,13 +27,13 @@ from maxmargin.conventions import (
     validate_parameters,
 )
 from maxmargin.gram import DataMatrix
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.kernels.centre import centre_of, moved
 from maxmargin.losses import PiecewiseLoss
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.tasks import Task, TaskState, history_of
 from maxmargin.machines.validation import checked_data
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.solvers import AUTOMATIC, LINEAR_SOLVERS, SGD, Solver, as_solver
 
 SAMPLE = 100  # rows

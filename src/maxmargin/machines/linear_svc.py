@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from maxmargin.conventions import StrOptions, exists_if, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.losses import Hinge, PiecewiseLoss, SquaredHinge
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
 from maxmargin.machines.multiclass import class_of, scheme_of
@@ -24,6 +23,7 @@ from maxmargin.machines.validation import (
     known_labels,
 )
 from maxmargin.problem import CrammerSingerProblem, L1Problem, LinearProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers, RandomState
 from maxmargin.scale.kinds import as_partitions, by_block, without_names
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.scores import accuracy

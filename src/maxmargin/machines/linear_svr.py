@@ -11,11 +11,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from maxmargin.conventions import Interval, StrOptions, exists_if, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, RandomState
 from maxmargin.losses import EpsilonInsensitive, PiecewiseLoss, SquaredEpsilonInsensitive
 from maxmargin.machines.linear_machine import LinearMachine, check_combination, online
 from maxmargin.machines.partitioned_linear import check_streams, fit_linear
 from maxmargin.machines.validation import checked_data, checked_weights, targets_of
+from maxmargin.resources.arrays import Data, Floats, Labels, RandomState
 from maxmargin.scale.kinds import as_partitions, by_block, without_names
 from maxmargin.scale.scores import r2
 from maxmargin.scale.survey import survey

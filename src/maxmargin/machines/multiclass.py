@@ -19,8 +19,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Floats, Labels, Mask, Numbers
-from maxmargin.hardware.memory import large_array
+from maxmargin.resources.arrays import Floats, Labels, Mask, Numbers
+from maxmargin.resources.memory import large_array
 
 Products = Callable[[Floats, Numbers], Floats]
 

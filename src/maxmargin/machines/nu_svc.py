@@ -13,7 +13,6 @@ from sklearn.base import clone
 
 from maxmargin.conventions import Interval
 from maxmargin.formulations import c_svc, nu_svc
-from maxmargin.hardware.arrays import Data, Floats, RandomState
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.answers import Answers
 from maxmargin.machines.classifier import KernelClassifier
@@ -22,6 +21,7 @@ from maxmargin.machines.fit import Fit
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Solution, Status
+from maxmargin.resources.arrays import Data, Floats, RandomState
 from maxmargin.solvers import Solver
 from maxmargin.solvers.driver import convergence
 from maxmargin.solvers.progress import Criterion

@@ -12,7 +12,6 @@ from sklearn.base import OutlierMixin
 
 from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import one_class
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.fit import Fit
@@ -20,6 +19,7 @@ from maxmargin.machines.partitioned import fit_partitions
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.probability import normal_share
 from maxmargin.machines.validation import checked_weights
+from maxmargin.resources.arrays import Data, Floats, Labels
 from maxmargin.scale.kinds import as_partitions, by_block
 from maxmargin.solvers import Solver
 

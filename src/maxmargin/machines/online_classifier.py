@@ -34,7 +34,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.conventions import Interval, StrOptions, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.multiclass import class_of
 from maxmargin.machines.validation import (
     check_two_classes,
@@ -44,6 +43,7 @@ from maxmargin.machines.validation import (
     declared_classes,
     known_labels,
 )
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.threads import thread_count
 from maxmargin.machines.answers import STATUSES, PairAnswers
 from maxmargin.machines.fit import Fit, Model
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.tasks import Task
+from maxmargin.resources.threads import thread_count
 from maxmargin.solvers.qp.all_pairs import VIOLATION, solve_all_pairs
 
 

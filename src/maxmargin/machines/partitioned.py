@@ -17,8 +17,6 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.certificate import IndefiniteCertificate
-from maxmargin.hardware.arrays import Floats, Labels, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.machines.answers import Answers, Mark
 from maxmargin.machines.checkpoint import Checkpoint, Start
 from maxmargin.machines.fit import Fit
@@ -26,6 +24,8 @@ from maxmargin.machines.partitioned_features import FeatureStage, PartitionedPla
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import Task, TaskState
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Floats, Labels, Numbers
+from maxmargin.resources.threads import thread_count
 from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
 from maxmargin.scale.partitions import Partitions
 from maxmargin.scale.rows import RowSet

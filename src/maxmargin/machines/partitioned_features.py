@@ -7,11 +7,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.tasks import Task, TaskState
+from maxmargin.resources.arrays import Floats
+from maxmargin.resources.threads import thread_count
 from maxmargin.scale.feature_round import draw
 from maxmargin.scale.features import PartitionedFeatures, PartitionedNewton
 from maxmargin.scale.partitions import Partitions

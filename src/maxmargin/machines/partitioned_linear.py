@@ -12,13 +12,13 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin.gram import DataMatrix
-from maxmargin.hardware.arrays import Floats, Labels, Mask
-from maxmargin.hardware.memory import available_memory
 from maxmargin.kernels.centre import centre_of, moved
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.linear_machine import far
 from maxmargin.machines.tasks import Task
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats, Labels, Mask
+from maxmargin.resources.memory import available_memory
 from maxmargin.scale.feature_round import draw
 from maxmargin.scale.linear import PartitionedLinear, PartitionedLinearProblem, PartitionedRows
 from maxmargin.scale.partitions import Partitions

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.hardware.arrays import Floats, Labels, Mask
 from maxmargin.machines.probability import FOLDS, Calibration, platt
 from maxmargin.machines.validation import known_labels
 from maxmargin.problem import Status
+from maxmargin.resources.arrays import Floats, Labels, Mask
 from maxmargin.scale.kinds import without_names
 from maxmargin.scale.mapped import MappedPartitions
 from maxmargin.scale.partitions import Block, Partitions

@@ -11,9 +11,9 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from maxmargin.core import native
 from maxmargin.gram.data_matrix import DataMatrix
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.online_classifier import OnlineClassifier, as_one
 from maxmargin.machines.validation import checked_data
+from maxmargin.resources.arrays import Data, Floats, Numbers
 
 
 class Perceptron(OnlineClassifier):

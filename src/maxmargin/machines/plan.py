@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from sklearn.base import BaseEstimator
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
 from maxmargin.machines.multiclass import Made, Scheme, Split
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.solvers import Solver
 
 

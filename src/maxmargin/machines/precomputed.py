@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Floats, Reals
 from maxmargin.machines.validation import warn
+from maxmargin.resources.arrays import Floats, Reals
 
 STEPS = 3  # of Lanczos' method: as many products with K, which together cost less than a fit
 

@@ -22,11 +22,11 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.base import clone
 
-from maxmargin.hardware.arrays import Data, Floats, Mask
 from maxmargin.machines.fit import Fit
 from maxmargin.machines.libsvm_votes import LibsvmVotes
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.machines.validation import known_labels
+from maxmargin.resources.arrays import Data, Floats, Mask
 
 FOLDS = 5  # of the rows that A and B are fitted on: LIBSVM's number, and scikit-learn's
 MARKS = 10  # between the bins of a one-class machine: LIBSVM's number, which its files have

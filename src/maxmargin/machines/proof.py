@@ -21,10 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import ApproximateCertificate
 from maxmargin.formulations import one_class
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.precomputed import checked_matrix
 from maxmargin.problem.solution import relative_gap
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.results import Result
 
 

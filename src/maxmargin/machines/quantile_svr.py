@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 
 from maxmargin.conventions import Interval
 from maxmargin.formulations import quantile
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.plan import Plan
 from maxmargin.machines.svr import DualRegressor
 from maxmargin.machines.validation import targets_of
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels
 from maxmargin.scale.kinds import as_partitions, by_block
 from maxmargin.solvers import Solver
 

@@ -20,10 +20,10 @@ from itertools import islice
 import numpy as np
 
 from maxmargin.features.feature_gram import FeatureGram
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.feature_map import FeatureMap
 from maxmargin.machines.plan import Machine
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 
 PROXIMAL_STEPS = 3  # per block: the next block moves the model again

@@ -15,13 +15,13 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram import Cross, Gram
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.answers import Answers, PairAnswers
 from maxmargin.machines.definiteness import evidence
 from maxmargin.machines.plan import Machine, Plan
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Data, Floats, Mask, Numbers
+from maxmargin.resources.threads import thread_count
 from maxmargin.solvers import SOLVERS, BlockSMO, Criterion, Solver, as_solver
 from maxmargin.solvers.qp.all_pairs import LONGEST
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import c_svc
-from maxmargin.hardware.arrays import Data, Floats, RandomState
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.feature_map import APPROXIMATION
@@ -21,6 +20,7 @@ from maxmargin.machines.multiclass import scheme_of
 from maxmargin.machines.streaming import is_first, learn, streams
 from maxmargin.machines.validation import checked_weights, declared_classes, known_labels
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, RandomState
 from maxmargin.solvers import Progress, Solver
 
 

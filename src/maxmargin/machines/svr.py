@@ -16,7 +16,6 @@ from sklearn.utils import Tags
 
 from maxmargin.conventions import Interval, exists_if, fitting
 from maxmargin.formulations import epsilon_svr, nu_svr
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.feature_map import APPROXIMATION
@@ -27,6 +26,7 @@ from maxmargin.machines.plan import Plan
 from maxmargin.machines.streaming import is_first, learn, streams
 from maxmargin.machines.validation import checked_weights, targets_of
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels
 from maxmargin.scale.kinds import as_partitions, by_block, without_names
 from maxmargin.scale.scores import r2
 from maxmargin.solvers import Progress, Solver

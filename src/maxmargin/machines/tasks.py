@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Records
-from maxmargin.hardware.threads import pool
 from maxmargin.problem import Solution
+from maxmargin.resources.arrays import Floats, Records
+from maxmargin.resources.threads import pool
 from maxmargin.solvers import Progress, Solver
 
 # The state of a task: done, running, or not yet begun.

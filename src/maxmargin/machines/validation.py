@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from maxmargin.conventions import sample_weights, take_rows
 from maxmargin.gram.data_matrix import canonical
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask, Numbers
 
 WORDS = 1000  # rows of a column that are looked at: what a user sees at its beginning
 

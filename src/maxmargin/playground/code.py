@@ -8,11 +8,11 @@ from textwrap import fill
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.kernels import Scaled, Sum
 from maxmargin.playground.catalogue import MACHINES
 from maxmargin.playground.machine import learns, recipe, table
 from maxmargin.playground.schema import Points, Settings
+from maxmargin.resources.arrays import Floats
 
 
 def program(points: Points, settings: Settings) -> str:

@@ -15,7 +15,6 @@ import numpy as np
 
 from maxmargin.formulations import c_svc, epsilon_svr, nu_svc, nu_svr, one_class
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Labels
 from maxmargin.kernels import (
     RBF,
     Kernel,
@@ -34,6 +33,7 @@ from maxmargin.machines.svr import SVR, NuSVR
 from maxmargin.playground.catalogue import KERNELS, MACHINES
 from maxmargin.playground.schema import Points, Refused, Settings, read_settings
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Floats, Labels
 from maxmargin.solvers import BlockSMO, Observer, Progress
 
 EPOCHS = 10  # of the perceptron, which never ends on classes that overlap

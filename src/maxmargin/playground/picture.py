@@ -15,7 +15,6 @@ from time import perf_counter
 import numpy as np
 
 from maxmargin.certificate import Certificate, IndefiniteCertificate
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.machines.kernel_perceptron import KernelPerceptron
 from maxmargin.machines.kernel_regressor import KernelRegressor
 from maxmargin.playground.catalogue import HALF_WIDTH, MACHINES, SECONDS, TOL
@@ -31,6 +30,7 @@ from maxmargin.playground.message import JSON, Message, finite
 from maxmargin.playground.schema import FitRequest, LeaveOut, Points, Refused, Settings
 from maxmargin.plots.fitted import dense
 from maxmargin.plots.regions import ambiguous, scheme_of
+from maxmargin.resources.arrays import Floats, Numbers
 
 ON_MARGIN = 0.01  # a support vector this close to its margin is on it, as in `maxmargin.plots`
 LARGEST = 1e30  # decision value: beyond, float32 ends

@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.datasets import load_iris
 
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.playground.catalogue import DECIMALS
 from maxmargin.playground.schema import Points
+from maxmargin.resources.arrays import Floats, Numbers
 
 Maker = Callable[[np.random.Generator, int, float], tuple[Floats, Numbers]]
 

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.playground.catalogue import (
     DECIMALS,
     FARTHEST,
@@ -26,6 +25,7 @@ from maxmargin.playground.catalogue import (
     PRESETS,
     SOLVERS,
 )
+from maxmargin.resources.arrays import Floats, Numbers
 
 HUGE = 1e300  # a whole number beyond it has no float
 LONGEST = 1 << 18  # characters of a message: a thousand points take a tenth of it

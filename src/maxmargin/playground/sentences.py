@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.kernels import Kernel
 from maxmargin.playground.message import finite
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import DualState, Solver, Step
 
 

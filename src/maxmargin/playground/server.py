@@ -24,10 +24,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from maxmargin.playground import assets, presets
+from maxmargin.playground import assets
 from maxmargin.playground.message import Message
 from maxmargin.playground.picture import Outdated
-from maxmargin.playground.schema import FitRequest, Refused, Request, Settings, read
+from maxmargin.playground.schema import Refused, Request, read
 from maxmargin.playground.session import Session, greeting, kind
 
 HOST = "127.0.0.1"
@@ -182,24 +182,18 @@ def application(
             tabs.discard(tab)
 
     @asynccontextmanager
-    async def warm(_: Starlette) -> AsyncIterator[None]:
-        """Open the page, and compile in the background while it is being read."""
+    async def opened(_: Starlette) -> AsyncIterator[None]:
+        """Open the page once it is served."""
         opening = asyncio.create_task(asyncio.to_thread(ready))
-        warming = asyncio.create_task(asyncio.to_thread(warm_up))
         yield
-        await asyncio.gather(opening, warming)
+        await opening
 
     routes = [
         Route("/", page),
         Route("/static/{name}", static),
         WebSocketRoute("/ws", converse),
     ]
-    return SameOrigin(Starlette(routes=routes, lifespan=warm), port)
-
-
-def warm_up() -> None:
-    """One fit of a few points, so that the first one on the page need not wait for a compiler."""
-    Session().answer(FitRequest(0, presets.points("moons", 20, 0.1, seed=0), Settings(), 16))
+    return SameOrigin(Starlette(routes=routes, lifespan=opened), port)
 
 
 def free_port(wanted: int | None) -> socket.socket:

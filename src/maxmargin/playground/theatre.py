@@ -19,7 +19,6 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, IndefiniteCertificate
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.definiteness import evidence
 from maxmargin.playground.catalogue import MACHINES, MOST_STEPS, SOLVERS
 from maxmargin.playground.listing import Listing, page_of
@@ -30,6 +29,7 @@ from maxmargin.playground.picture import GRID, cases, encode, grid_rows, proof_m
 from maxmargin.playground.schema import Points, Refused, Settings, Start
 from maxmargin.playground.sentences import Before, box, refusal, sentence
 from maxmargin.problem import Solution, Values
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import Progress
 
 MOST_LINES = 40  # of the curves, per frame

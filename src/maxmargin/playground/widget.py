@@ -14,7 +14,6 @@ import anywidget
 import numpy as np
 import traitlets
 
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.playground import assets, presets
 from maxmargin.playground.machine import Estimator, learns, settings_of, table
 from maxmargin.playground.message import Message
@@ -28,6 +27,7 @@ from maxmargin.playground.schema import (
     read_settings,
 )
 from maxmargin.playground.session import Session, greeting
+from maxmargin.resources.arrays import Data, Floats, Labels
 
 
 class Widget(anywidget.AnyWidget):

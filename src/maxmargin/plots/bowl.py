@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.palette import ink
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

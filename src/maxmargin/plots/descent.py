@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.bowl import Bowl, square
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import class_colors, ink
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import CoordinateDescent, Progress, Solver
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 
 from maxmargin.explanations import Explanation
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import ink
+from maxmargin.resources.arrays import Floats, Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.resources.arrays import Data, Floats
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.hardware.arrays import Data
+from maxmargin.resources.arrays import Data
 
 
 def plane(X: Data, resolution: int, room: float = 0.1) -> tuple[NDArray[Any], NDArray[Any], Any]:

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import column_or_1d
 
-from maxmargin.hardware.arrays import Floats, Labels, RandomState
 from maxmargin.kernels import Kernel
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import axes_or_new, ink
+from maxmargin.resources.arrays import Floats, Labels, RandomState
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

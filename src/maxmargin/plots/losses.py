@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.losses import Loss
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import DASHES, ink
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, like, plane
 from maxmargin.plots.palette import (
@@ -20,6 +19,7 @@ from maxmargin.plots.palette import (
     paper,
     require_matplotlib,
 )
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

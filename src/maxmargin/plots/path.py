@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import DASHES
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

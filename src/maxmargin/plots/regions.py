@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import binary_dilation
 from sklearn.pipeline import Pipeline
 
-from maxmargin.hardware.arrays import Floats, Labels, Mask
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest
 from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, plane
@@ -24,6 +23,7 @@ from maxmargin.plots.palette import (
     paper,
     require_matplotlib,
 )
+from maxmargin.resources.arrays import Floats, Labels, Mask
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

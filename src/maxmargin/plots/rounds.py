@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.palette import panels_or_new
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

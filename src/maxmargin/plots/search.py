@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Mask
 from maxmargin.kernels.gamma import gamma_of
 from maxmargin.plots.display import Display
 from maxmargin.plots.palette import DASHES
+from maxmargin.resources.arrays import Floats, Mask
 from maxmargin.selection.path import CPath
 from maxmargin.selection.search import Search, shown
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.plots.fitted import FittedMachine, table
 from maxmargin.plots.grid import feature_names, like
 from maxmargin.plots.palette import axes_or_new, class_colors, ink, paper, require_matplotlib
+from maxmargin.resources.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Mask
+from maxmargin.resources.arrays import Floats, Mask
 
 
 def with_sum(

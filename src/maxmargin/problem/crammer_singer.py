@@ -30,10 +30,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.gram.data_matrix import DataMatrix, dot
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem.constraints import zero_of_steps
 from maxmargin.problem.linear import Point
 from maxmargin.problem.solution import Values
+from maxmargin.resources.arrays import Floats, Numbers
 
 ROUNDING = 1e-12  # of c_i: an entry this close to its bound is at it
 

@@ -41,9 +41,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.problem.constraints import rounding_of_sum, with_sum, zero_of_steps
 from maxmargin.problem.solution import Values
+from maxmargin.resources.arrays import Floats, Mask, Numbers
 
 SIDES = 3  # lines of `sides`: max −G that can rise, min −G that can fall, b
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from maxmargin.gram.data_matrix import DataMatrix, dot
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem.linear import LinearProblem, Point
 from maxmargin.problem.solution import Values
+from maxmargin.resources.arrays import Floats
 
 
 @dataclass(frozen=True)

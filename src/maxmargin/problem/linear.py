@@ -23,10 +23,10 @@ from functools import cached_property
 import numpy as np
 
 from maxmargin.gram.data_matrix import DataMatrix, dot
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.losses import PiecewiseLoss
 from maxmargin.problem.constraints import with_sum, zero_of_lines, zero_of_steps
 from maxmargin.problem.solution import Values
+from maxmargin.resources.arrays import Floats, Numbers
 
 
 @dataclass(frozen=True)

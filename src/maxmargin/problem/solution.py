@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Records
+from maxmargin.resources.arrays import Floats, Records
 from maxmargin.results import Result
 
 

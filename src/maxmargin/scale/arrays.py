@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.hardware.arrays import Data
+from maxmargin.resources.arrays import Data
 from maxmargin.scale.partitions import Block, LocalPartitions, checked_block
 
 ROWS = 1 << 16  # of a partition by default: 5 MB for ten columns

@@ -25,8 +25,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Records
 from maxmargin.problem import Ending, Interrupted, Solution, Status
+from maxmargin.resources.arrays import Floats, Records
 from maxmargin.scale.rows import RowSet
 from maxmargin.scale.state import PartitionedGram, PartitionedProblem, PartitionedState
 from maxmargin.solvers.driver import STOPPED

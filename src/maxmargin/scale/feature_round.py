@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.features.feature_gram import Transformer, basis_of, mixing_of
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers, RealType
-from maxmargin.hardware.threads import available_cores, one_blas_thread, run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
+from maxmargin.resources.arrays import Data, Floats, Mask, Numbers, RealType
+from maxmargin.resources.threads import available_cores, one_blas_thread, run_all
 from maxmargin.scale.partitions import Block
 from maxmargin.scale.round import Share, fetch
 from maxmargin.scale.rows import RowSet

@@ -15,11 +15,11 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from maxmargin.features.feature_gram import Transformer, mixing_of
-from maxmargin.hardware.arrays import Floats, Reals
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
 from maxmargin.problem.dual import Terms
 from maxmargin.problem.solution import relative_gap
+from maxmargin.resources.arrays import Floats, Reals
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.scale.feature_round import LENGTHS, NewtonPoint, Sums, follow, measure, prove
 from maxmargin.scale.partitions import Kept
 from maxmargin.scale.round import Opening, open_problem

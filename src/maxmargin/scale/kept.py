@@ -12,7 +12,7 @@ from weakref import finalize
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Labels
+from maxmargin.resources.arrays import Data, Labels
 from maxmargin.scale.partitions import Block, LocalPartitions, checked_block
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.hardware.arrays import Data
+from maxmargin.resources.arrays import Data
 from maxmargin.scale.partitions import Partitions
 
 Machine = TypeVar("Machine")

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import Ending, Status, Values
+from maxmargin.resources.arrays import Floats
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.scale.linear_round import (
     LENGTHS,
     LinearPoint,

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask
 from maxmargin.scale import feature_round
 from maxmargin.scale.partitions import Block
 

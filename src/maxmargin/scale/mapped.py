@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from maxmargin.hardware.arrays import Data
+from maxmargin.resources.arrays import Data
 from maxmargin.scale.partitions import Block, Function, Given, Kept, Partitions, Result
 
 Change: TypeAlias = Callable[[Block], Block]

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data
-from maxmargin.hardware.memory import available_memory
+from maxmargin.resources.arrays import Data
+from maxmargin.resources.memory import available_memory
 from maxmargin.scale.partitions import (
     Block,
     Function,

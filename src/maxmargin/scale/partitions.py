@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats, Labels
+from maxmargin.resources.arrays import Data, Floats, Labels
 
 
 class Block(NamedTuple):

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.gram import Cross
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers, RealType
 from maxmargin.kernels import Kernel
 from maxmargin.problem import DualProblem
 from maxmargin.problem.dual import Terms
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask, Numbers, RealType
 from maxmargin.scale.partitions import Block
 from maxmargin.scale.rows import RowSet
 

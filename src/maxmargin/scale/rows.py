@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 
 
 @dataclass(frozen=True)

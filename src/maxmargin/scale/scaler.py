@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn import preprocessing
 
-from maxmargin.hardware.arrays import Data, Floats
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.scale.kinds import as_partitions
 from maxmargin.scale.mapped import MappedPartitions
 from maxmargin.scale.partitions import Block, Partitions

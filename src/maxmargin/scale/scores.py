@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Labels
+from maxmargin.resources.arrays import Data, Labels
 from maxmargin.scale.partitions import Block, Partitions, Result
 
 Predict = Callable[[Data], Labels]

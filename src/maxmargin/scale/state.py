@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Numbers, RealType
-from maxmargin.hardware.memory import available_memory
 from maxmargin.kernels import Kernel
 from maxmargin.problem import DualProblem, Solution, Values
 from maxmargin.problem.dual import Terms
+from maxmargin.resources.arrays import Floats, Numbers, RealType
+from maxmargin.resources.memory import available_memory
 from maxmargin.scale.partitions import Kept, Partitions
 from maxmargin.scale.round import Change, Own, Report, Share, advance, open_problem
 from maxmargin.scale.rows import RowSet, bytes_of

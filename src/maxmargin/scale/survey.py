@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.hardware.arrays import Floats, Labels, Numbers
 from maxmargin.kernels.gamma import gamma_from, moments
+from maxmargin.resources.arrays import Floats, Labels, Numbers
 from maxmargin.scale.partitions import Block, Partitions
 from maxmargin.scale.rows import bytes_of
 

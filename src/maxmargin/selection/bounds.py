@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 from maxmargin.selection.removal import Removal
 from maxmargin.selection.target import Target
 

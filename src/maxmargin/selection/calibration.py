@@ -23,9 +23,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logit
 from sklearn.isotonic import IsotonicRegression
 
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
 from maxmargin.machines.multiclass import OneVersusOne, OneVersusRest, Split
 from maxmargin.machines.probability import Calibration, joined, normalised, platt
+from maxmargin.resources.arrays import Floats, Mask, Numbers
 
 Scheme = OneVersusOne | OneVersusRest
 

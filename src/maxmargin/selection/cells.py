@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.base import clone
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.problem import Solution, Status
+from maxmargin.resources.arrays import Floats
 from maxmargin.selection.grid import Point
 from maxmargin.selection.target import Target
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 from maxmargin.selection.cells import Cell
 from maxmargin.selection.evaluation import Fold
 from maxmargin.selection.pipelines import AnyEvaluation

@@ -17,13 +17,13 @@ from time import perf_counter
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
-from maxmargin.hardware.threads import one_blas_thread, thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.problem import Solution, Status
+from maxmargin.resources.arrays import Data, Floats, Numbers
+from maxmargin.resources.threads import one_blas_thread, thread_count
 from maxmargin.selection.cells import Cell, Fitted, fitted
 from maxmargin.selection.fold_path import FoldPath
 from maxmargin.selection.grid import gamma_name, with_gamma

@@ -15,8 +15,8 @@ import numpy as np
 
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers import BlockSMO, Solver
 from maxmargin.solvers.qp.held_smo import HeldSMO, of_rows
 

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.extmath import row_norms
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.gamma import RULES
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats, Numbers
 
 Point: TypeAlias = dict[str, Any]  # a value of each parameter: a number, or a rule for γ
 Range: TypeAlias = "int | ArrayLike | None"  # how many values, or which; None for the machine's own

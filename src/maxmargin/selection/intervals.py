@@ -22,11 +22,11 @@ from math import ceil, floor
 import numpy as np
 
 from maxmargin.gram import cross_dot
-from maxmargin.hardware.arrays import Data, Floats, Mask, Numbers
-from maxmargin.hardware.threads import thread_count
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.gamma import gamma_of
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats, Mask, Numbers
+from maxmargin.resources.threads import thread_count
 from maxmargin.selection.leave_one_out import LeaveOneOut
 from maxmargin.selection.search import Search
 

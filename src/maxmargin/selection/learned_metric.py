@@ -21,9 +21,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.conventions import Interval, StrOptions, validate_parameters
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.kernels import Kernel, as_kernel
 from maxmargin.machines.expansion import expansion_of
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.selection.grid import gamma_range
 
 # Rows at which gradients are taken: their mean square is off by a few parts in a hundred.

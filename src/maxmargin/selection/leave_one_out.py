@@ -21,13 +21,13 @@ from sklearn.pipeline import Pipeline
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
-from maxmargin.hardware.threads import one_blas_thread, thread_count
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import run_threads
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask, Numbers
+from maxmargin.resources.threads import one_blas_thread, thread_count
 from maxmargin.results import Result
 from maxmargin.selection.bounds import Estimate, bounds_of, span, timed
 from maxmargin.selection.matrices import budget_of

@@ -19,11 +19,11 @@ from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.held import HeldGram
 from maxmargin.gram.layouts import layout_of
-from maxmargin.hardware.arrays import Data, Entries, RealType
-from maxmargin.hardware.memory import available_memory, kept_memory
-from maxmargin.hardware.threads import run_split
 from maxmargin.kernels import DotKernel, Form, Kernel
 from maxmargin.machines.multiclass import Split
+from maxmargin.resources.arrays import Data, Entries, RealType
+from maxmargin.resources.memory import available_memory, kept_memory
+from maxmargin.resources.threads import run_split
 from maxmargin.solvers.qp.held_smo import LARGEST
 
 # Rows up to which entries are held in float64; beyond they are rounded to float32, as LIBSVM's are.

@@ -11,8 +11,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.scale.on_dask import LARGE
 from maxmargin.selection.cells import Cell, Fitted
 from maxmargin.selection.evaluation import Clock, Evaluation, Fold

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.validation import checked_weights
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.results import Result
 from maxmargin.selection.cells import fitted
 from maxmargin.selection.fold_path import FoldPath

@@ -20,8 +20,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
 from maxmargin.conventions import take_rows
-from maxmargin.hardware.arrays import Data
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data
 from maxmargin.selection.cells import Cell, Fitted
 from maxmargin.selection.evaluation import FAILURES, Evaluation, Fold
 from maxmargin.selection.grid import Point

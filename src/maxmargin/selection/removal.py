@@ -15,9 +15,9 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.gram.held import HeldGram
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Entries, Floats, Numbers
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers import Solver
 from maxmargin.solvers.driver import convergence
 from maxmargin.solvers.qp.path import CHUNK, SNAP, Path, staircase, standing, units

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_clas
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 from maxmargin.selection.target import Target
 
 Scoring: TypeAlias = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.machines.dual_machine import DualMachine
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.results import Result
 from maxmargin.selection.cells import Cell
 from maxmargin.selection.evaluation import Fold

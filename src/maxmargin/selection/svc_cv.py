@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from maxmargin.conventions import StrOptions, exists_if, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.validation import checked_weights
+from maxmargin.resources.arrays import Data, Floats, Labels
 from maxmargin.selection.calibration import CALIBRATIONS, agreeing, calibrated
 from maxmargin.selection.grid import Range
 from maxmargin.selection.scoring import Scoring

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from maxmargin.conventions import Interval, fitting
-from maxmargin.hardware.arrays import Data, Floats
 from maxmargin.kernels import Gamma, Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.svr import SVR
+from maxmargin.resources.arrays import Data, Floats
 from maxmargin.selection.grid import Range
 from maxmargin.selection.intervals import FoldModels
 from maxmargin.selection.leave_one_out import leave_one_out

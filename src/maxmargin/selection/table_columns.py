@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.conventions import StrOptions, validate_parameters
-from maxmargin.hardware.arrays import Data, Floats, Labels, Mask, Numbers
+from maxmargin.resources.arrays import Data, Floats, Labels, Mask, Numbers
 
 # Ranks are read from so many quantiles: more follow the noise of single rows.
 QUANTILES = 300

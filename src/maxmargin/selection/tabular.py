@@ -28,10 +28,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from maxmargin.certificate import Certificate
 from maxmargin.conventions import Interval, StrOptions, fitting
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
 from maxmargin.machines.expansion import expansion_of
 from maxmargin.machines.svc import SVC
 from maxmargin.machines.svr import SVR
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
 from maxmargin.selection.learned_metric import PROBES, LearnedMetric
 from maxmargin.selection.svc_cv import SVCCV
 from maxmargin.selection.svr_cv import SVRCV

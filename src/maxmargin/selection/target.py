@@ -20,8 +20,6 @@ from sklearn.metrics import r2_score
 from sklearn.utils import column_or_1d
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Data, Floats, Labels, Numbers
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.machines.classifier import KernelClassifier
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.hard_margin import bounds_of
@@ -29,6 +27,8 @@ from maxmargin.machines.multiclass import AllRows, Scheme, Split, scheme_of
 from maxmargin.machines.svr import DualRegressor
 from maxmargin.machines.validation import class_numbers, class_weights
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Data, Floats, Labels, Numbers
+from maxmargin.resources.threads import one_blas_thread
 
 BLOCK = 1 << 20  # kernel entries that are used at a time for decision values: 8 MB
 

@@ -15,9 +15,9 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import indexable
 
-from maxmargin.hardware.arrays import Data, Floats, Numbers
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.validation import checked_weights, warn
+from maxmargin.resources.arrays import Data, Floats, Numbers
 from maxmargin.selection.cells import Cell, cells_of
 from maxmargin.selection.early import EARLY, Early
 from maxmargin.selection.evaluation import Clock, Evaluation, Fold

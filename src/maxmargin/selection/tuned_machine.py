@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate
 from maxmargin.conventions import HasMethods, Interval, StrOptions
-from maxmargin.hardware.arrays import Data, Labels
 from maxmargin.kernels import Kernel, KernelFunction
 from maxmargin.machines.dual_machine import DualMachine
 from maxmargin.machines.kernel_machine import KERNEL_NAMES
+from maxmargin.resources.arrays import Data, Labels
 from maxmargin.selection.grid import Point
 from maxmargin.selection.search import Search
 from maxmargin.selection.tune import Refit, tune

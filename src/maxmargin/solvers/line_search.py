@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 
 REMAINING = 0.05  # share of the first slope: with 0.2 a step can overshoot, and the function rise
 FARTHEST = 64.0  # lengths of the step: a slope still negative there comes from rounding

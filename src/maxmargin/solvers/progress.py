@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import Values
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.state import Found, State, Step
 
 HISTORY = np.dtype(

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Solution, Status
+from maxmargin.resources.arrays import Floats
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers.driver import Run
 from maxmargin.solvers.progress import Criterion, Observer
 from maxmargin.solvers.qp.state import DualState

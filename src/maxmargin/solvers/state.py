@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import Ending, Status, Values
+from maxmargin.resources.arrays import Floats
 
 # What a solver's `iterate` is. It yields None at the end of an outer iteration, or `CLOCK` inside a
 # long one; and returns None, or the `Ending` that a stopping rule of its own gives it.

@@ -6,8 +6,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, minimize
 
+from maxmargin.core import native
 from maxmargin.gram.on_demand import RowsOnDemand
-from maxmargin.hardware.simd import UNIT
 from maxmargin.solvers.qp import smo_shrinking as shrinking
 from maxmargin.solvers.qp.smo_block import smo_block
 
@@ -114,14 +114,14 @@ def test_a_matrix_in_16_bits_is_the_matrix_that_it_stands_for(n_groups, seed, q,
     rng = np.random.default_rng(seed)
     p, lower, upper = classifier(rng, q, C)
     group = (rng.random(q) < 0.5).astype(np.int8) if n_groups == 2 else np.zeros(q, np.int8)
-    rounded = np.rint(rbf_block(rng, q) * UNIT).astype(np.uint16)
-    longer = np.hstack([rounded, rng.integers(UNIT, size=(q, 3), dtype=np.uint16)])
+    rounded = np.rint(rbf_block(rng, q) * native.UNIT).astype(np.uint16)
+    longer = np.hstack([rounded, rng.integers(native.UNIT, size=(q, 3), dtype=np.uint16)])
     beta, gradient, limit = np.zeros(q), p.copy(), 1000 * q
     bounds = lower, upper, group, n_groups
     ones = np.ones(q, np.float32)
     steps = smo_block(longer, ones, gradient, beta, *bounds, 2e-3, limit)
     assert steps < limit
-    true_gradient = rounded / UNIT @ beta + p
+    true_gradient = rounded / native.UNIT @ beta + p
     np.testing.assert_allclose(gradient, true_gradient, atol=1e-5)
     assert violation(true_gradient, beta, *bounds) <= 3e-3
 

@@ -22,6 +22,7 @@ const char* best() {
 NB_MODULE(MAXMARGIN_BUILD, module) {
     using namespace maxmargin;
     module.attr("CPU") = CPU;
+    module.attr("UNIT") = int(UNIT);
     module.def("best", border::best);
     border::bind_tiles(module);
     border::bind_solvers(module);

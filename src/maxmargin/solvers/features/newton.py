@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.features.feature_gram import FeatureGram
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.features.proximal_newton import WIDTH, ProximalNewton
 from maxmargin.solvers.features.state import FeatureState
@@ -28,7 +28,7 @@ from maxmargin.solvers.qp.working_set import restricted
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves
 
-# Each against its absence: docs/speed.md, ablation.
+# Each against its absence: docs/how-it-works/speed.md, ablation.
 MOST_STEPS = 1000  # Newton steps on all rows for max_iter=-1, so that nothing hangs
 NEAR = 0.2  # δC where w is nearly right: wide takes more proximal steps, narrow more Newton steps
 FEWEST = 500  # rows of the first set: fewer say little about w, more cost as much as the next set

@@ -40,13 +40,13 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from maxmargin.core import native
 from maxmargin.features.feature_gram import FeatureGram
-from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.threads import run_all
 from maxmargin.problem import DualProblem
 from maxmargin.problem.solution import relative_gap
+from maxmargin.resources.arrays import Floats, Numbers
+from maxmargin.resources.threads import run_all
 from maxmargin.solvers.line_search import line_minimum
 
-# Each against another value: docs/speed.md, ablation.
+# Each against another value: docs/how-it-works/speed.md, ablation.
 WIDTH = 0.5  # δC: a wide quadratic part makes few Newton steps, a narrow one few proximal steps
 SHRINK = 0.7  # of δ per proximal step: without, a fit to tol = 1e-6 takes 2.7 times as long
 INNER = 0.5  # ‖∇ψ‖² relative to the gap that ends a proximal step: less gains nothing in the gap

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.features.feature_gram import FeatureGram
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem, Values
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.features.proximal_newton import ProximalNewton, image
 from maxmargin.solvers.state import Found, State
 

@@ -26,7 +26,8 @@ from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import SMALL, LinearState
 from maxmargin.solvers.state import Moves
 
-CHEAP = 10  # sweeps up to which the second-order method goes first (docs/speed.md, ablation)
+# Sweeps up to which the second-order method goes first (docs/how-it-works/speed.md, ablation).
+CHEAP = 10
 DENSE = 10_000_000  # numbers of a dense copy of the rows, for their principal axes: 80 MB
 FEW = 200  # columns up to which it goes first on small data: its cost grows as n d² + d³
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.gram.data_matrix import DataMatrix
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats
 
 
 def minimise_on_face(

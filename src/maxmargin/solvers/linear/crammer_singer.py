@@ -43,9 +43,9 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.gram.data_matrix import DataMatrix, dot
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import CrammerSingerProblem
 from maxmargin.problem.crammer_singer import ROUNDING
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.linear.crammer_singer_face import solve_free_entries
 from maxmargin.solvers.linear.solver import LinearSolver

@@ -14,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.gram import DataMatrix
-from maxmargin.hardware.arrays import Floats, Mask
 from maxmargin.problem import CrammerSingerProblem
 from maxmargin.problem.crammer_singer import ClassesPoint
+from maxmargin.resources.arrays import Floats, Mask
 
 NEAR = 1e-5  # of c_i: an entry this close to its bound will be at it
 MOST = 100  # free entries: the system is dense, and its singular values take a millisecond or two;

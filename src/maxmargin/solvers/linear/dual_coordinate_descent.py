@@ -47,15 +47,15 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.gram.data_matrix import dot
-from maxmargin.hardware.arrays import Floats, Numbers, Records
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats, Numbers, Records
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import LinearState
 from maxmargin.solvers.state import Moves
 
-# Each against its absence: docs/speed.md, ablation.
+# Each against its absence: docs/how-it-works/speed.md, ablation.
 CHUNK = 20_000_000  # numbers of X visited between two checks of the limits: some ten milliseconds
 ROUGH = 3e-3  # relative gap of the first stage, a tenth if κ > 0: then the active set is known
 PASSES = 20  # most passes between two computations of the gap, which cost two passes

@@ -35,8 +35,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, pinvh, svd
 
 from maxmargin.gram.data_matrix import DataMatrix, dot
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.line_search import SHORT, way
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face

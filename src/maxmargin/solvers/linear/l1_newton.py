@@ -36,9 +36,9 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.core import native
 from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import L1Problem
 from maxmargin.problem.l1 import L1Point, column_violations
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.line_search import line_minimum
 from maxmargin.solvers.linear.solver import LinearSolver

@@ -26,16 +26,16 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.gram.data_matrix import DataMatrix, Scatter, dot
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.line_search import line_minimum
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import LinearState
 from maxmargin.solvers.state import Moves
 
-# Begin from one row in PART if that leaves ROWS_PER_COLUMN rows per column (docs/speed.md,
-# ablation: without).
+# Begin from one row in PART if that leaves ROWS_PER_COLUMN rows per column
+# (docs/how-it-works/speed.md, ablation: without).
 PART = 8
 ROWS_PER_COLUMN = 20
 TRIALS = 30  # most steps on a part of the rows, so that nothing hangs

@@ -31,8 +31,8 @@ import numpy as np
 
 from maxmargin.gram import DataMatrix
 from maxmargin.gram.data_matrix import dot
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import Ending, LinearProblem, Status
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.linear.solver import LinearSolver
 from maxmargin.solvers.linear.state import LinearState

@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.gram import DataMatrix
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.linear.conjugate_gradients import minimise_on_face
 from maxmargin.solvers.linear.state import SMALL, LinearState
 from maxmargin.solvers.progress import Criterion

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from maxmargin.gram import DataMatrix
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import LinearProblem, Values
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.state import Found, State
 
 # Numbers stored in X up to which a problem is solved to the last digits: milliseconds more.

@@ -15,11 +15,12 @@ import numpy as np
 from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats
 
 # Time grows with the rows times the support vectors, and with the cube of the free variables:
-# within these limits it is a small part of a fit (docs/speed.md, "Small fits in one piece").
+# within these limits it is a small part of a fit
+# (docs/how-it-works/speed.md, "Small fits in one piece").
 MOST_FREE = 200
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.threads import run_all
+from maxmargin.resources.arrays import Floats, Mask, Numbers
+from maxmargin.resources.threads import run_all
 from maxmargin.solvers.qp.active_set import MOST_FREE
 
 LONGEST = 1024  # rows of a pair: with more, Python's part of a solve is small

@@ -30,9 +30,9 @@ from typing import TypeVar
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Ending, Status
+from maxmargin.resources.arrays import Floats, Numbers
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers.driver import CLOCK
 from maxmargin.solvers.qp.face_newton import face_of, face_optimum
 from maxmargin.solvers.qp.interior_block import (

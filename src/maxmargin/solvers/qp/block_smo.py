@@ -29,13 +29,13 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core import native
 from maxmargin.gram import Gram
 from maxmargin.gram.matrix import HELD_ROWS
 from maxmargin.gram.on_demand import RowsOnDemand
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.simd import UNIT
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Entries, Floats, Numbers
+from maxmargin.resources.memory import large_array
 from maxmargin.solvers.qp.active_set import polished
 from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint
 from maxmargin.solvers.qp.smo_block import smo_block
@@ -47,7 +47,7 @@ from maxmargin.solvers.qp.working_set import apart, working_set
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves, State
 
-# docs/speed.md, "A block as large as the free support vectors":
+# docs/how-it-works/speed.md, "A block as large as the free support vectors":
 FREE = 0.85  # share of free variables in a block: fewer are solved over and over, more leave no
 # room for violators
 FEW = 256  # rows up to which steps by a matrix of 64 bits take as long as by one of 32
@@ -153,7 +153,7 @@ class BlockSMO(Solver):
     def _rounds(self, state: DualState) -> bool:
         """Whether entries in 16 bits are good enough to choose steps by."""
         farthest = float((state.problem.upper - state.problem.lower).max())
-        return state.gram.entries_round and farthest / UNIT <= state.aim / 4
+        return state.gram.entries_round and farthest / native.UNIT <= state.aim / 4
 
     def _size(self, state: DualState) -> int:
         """Variables of the next block: all of them if a block of another machine had all."""

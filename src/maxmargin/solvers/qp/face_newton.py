@@ -22,8 +22,8 @@ import numpy as np
 from scipy.linalg.blas import dgemm, dtrsm
 from scipy.linalg.lapack import dgesv
 
-from maxmargin.hardware.arrays import Floats, Mask, Numbers
-from maxmargin.hardware.lapack import JITTER, cholesky
+from maxmargin.resources.arrays import Floats, Mask, Numbers
+from maxmargin.resources.lapack import JITTER, cholesky
 from maxmargin.solvers.qp.interior_block import DualBlock, InnerPoint, harmless
 from maxmargin.solvers.qp.work import factorisation, passes
 from maxmargin.solvers.qp.working_set import apart

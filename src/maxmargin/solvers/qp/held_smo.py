@@ -29,10 +29,10 @@ import numpy as np
 
 from maxmargin.core import native
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.memory import large_array
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem, Solution
+from maxmargin.resources.arrays import Entries, Floats, Numbers
+from maxmargin.resources.memory import large_array
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers.driver import convergence
 from maxmargin.solvers.progress import HISTORY
 from maxmargin.solvers.qp.block_interior_point import BlockInteriorPoint, possibly_free

@@ -32,9 +32,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Floats, Numbers
+from maxmargin.resources.threads import one_blas_thread
 from maxmargin.solvers.line_search import SHORT, way
 from maxmargin.solvers.qp.newton_system import NewtonSystem, product
 from maxmargin.solvers.qp.work import passes

@@ -26,8 +26,8 @@ import numpy as np
 from scipy.linalg.blas import dgemv, dsymv, dsyrk, dtrsv, strsv
 from scipy.linalg.lapack import dpstrf
 
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.lapack import JITTER, cholesky, factorise
+from maxmargin.resources.arrays import Entries, Floats, Numbers
+from maxmargin.resources.lapack import JITTER, cholesky, factorise
 from maxmargin.solvers.qp.work import PASS, factorisation, passes
 
 LOW = 0.5  # of the rows: a rank worth using; most Newton steps need less of it

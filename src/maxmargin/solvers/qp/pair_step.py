@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers, Reals
+from maxmargin.resources.arrays import Floats, Numbers, Reals
 
 CURVATURE = 1e-12  # in place of a curvature ≤ 0 (duplicate rows, indefinite K): t ends at a bound
 

@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dgemm
 
-from maxmargin.hardware.arrays import Entries, Floats, Numbers
-from maxmargin.hardware.lapack import cholesky, invert
-from maxmargin.hardware.threads import one_blas_thread
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Entries, Floats, Numbers
+from maxmargin.resources.lapack import cholesky, invert
+from maxmargin.resources.threads import one_blas_thread
 
 # Of the width of the box, or of the largest |β| where that is infinite (a hard margin): what
 # rounding leaves of a variable at a bound.

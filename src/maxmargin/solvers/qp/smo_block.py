@@ -8,7 +8,7 @@ A step reads two rows of K in two passes over q numbers (core/smo.hpp):
 
 Without a sum constraint (no offset) two variables move too, independently: i has the largest gain
 alone, j the largest gain together with i. One at a time would take 2 to 22 times the steps
-(docs/speed.md).
+(docs/how-it-works/speed.md).
 
 Bounds and groups need no branch: −∞ is added to the score of a variable that cannot move. All this
 runs in the precision of the diagonal, however the entries of K are stored. β and t are float64, and
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from maxmargin.core import native
 from maxmargin.gram.on_demand import Maker
-from maxmargin.hardware.arrays import Entries, Floats, Numbers, Reals
+from maxmargin.resources.arrays import Entries, Floats, Numbers, Reals
 
 
 def smo_block(

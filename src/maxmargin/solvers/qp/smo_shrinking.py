@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from maxmargin.gram.on_demand import RowsOnDemand
-from maxmargin.hardware.arrays import Floats, Numbers, Reals
+from maxmargin.resources.arrays import Floats, Numbers, Reals
 from maxmargin.solvers.qp.smo_block import smo_block
 
 OFTEN = 2  # steps for each variable between two looks: a copy takes as long as one for each

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem, Values
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.solvers.qp.work import COLUMN, ENTRY
 from maxmargin.solvers.state import Found, LimitReached, State, Step
 

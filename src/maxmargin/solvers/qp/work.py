@@ -1,8 +1,8 @@
 """Work, counted: what a solve has cost, whatever else the machine is doing.
 
 The unit is one multiplication and addition inside a Cholesky factorisation, 0.04 ns on the machine
-of docs/speed.md. Two solvers that are compared by it take turns in the same way in every run, on a
-busy machine as on an idle one.
+of docs/how-it-works/speed.md. Two solvers that are compared by it take turns in the same
+way in every run, on a busy machine as on an idle one.
 """
 
 from __future__ import annotations

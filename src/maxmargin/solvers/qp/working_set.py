@@ -17,8 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats, Numbers
 from maxmargin.problem import DualProblem, Interrupted, Solution
+from maxmargin.resources.arrays import Floats, Numbers
 from maxmargin.solvers.progress import Criterion
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.qp.pair_step import CURVATURE
 from maxmargin.solvers.qp.state import DualState
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Numbers
 from maxmargin.problem import DualProblem
+from maxmargin.resources.arrays import Numbers
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.qp.working_set import improve
 from maxmargin.solvers.solver import Solver, require_positive

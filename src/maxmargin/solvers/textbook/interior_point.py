@@ -41,8 +41,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.gram import Gram
-from maxmargin.hardware.arrays import Floats
 from maxmargin.problem import DualProblem, Ending, Status
+from maxmargin.resources.arrays import Floats
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver, require_positive
 from maxmargin.solvers.state import Moves

@@ -33,7 +33,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Floats, Numbers
+from maxmargin.resources.arrays import Floats, Numbers
 
 Rows: TypeAlias = Callable[[int], Floats]  # t → row t of the kernel matrix
 Mistakes: TypeAlias = Iterator[tuple[int, Floats]]  # t, and the step of each class

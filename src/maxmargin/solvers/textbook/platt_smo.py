@@ -30,7 +30,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.hardware.arrays import Numbers
+from maxmargin.resources.arrays import Numbers
 from maxmargin.solvers.qp.state import DualState
 from maxmargin.solvers.solver import Solver
 from maxmargin.solvers.state import Moves

@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import version
 
 from maxmargin.core import native
-from maxmargin.hardware.threads import available_cores
+from maxmargin.resources.threads import available_cores
 
 
 def show_versions() -> None:

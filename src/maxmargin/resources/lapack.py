@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import native
-from maxmargin.hardware.arrays import Entries, Floats
-from maxmargin.hardware.threads import one_blas_thread, run_all
+from maxmargin.resources.arrays import Entries, Floats
+from maxmargin.resources.threads import one_blas_thread, run_all
 
 WIDTH, STRIP = 192, 384  # columns of a block, and rows below it for a thread: 2,000 rows take 38 ms
-# on two threads, 60 on one (docs/speed.md)
+# on two threads, 60 on one (docs/how-it-works/speed.md)
 JITTER = 1e-15  # of the largest diagonal entry, per row: what rounding may take from a pivot
 SMALL = 700  # rows up to which one thread is as fast
 

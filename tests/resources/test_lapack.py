@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.hardware.lapack import SMALL, STRIP, WIDTH, factorise, invert, solve_factored
+from maxmargin.resources.lapack import SMALL, STRIP, WIDTH, factorise, invert, solve_factored
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]  # what is claimed: sums, gradients, objectives
 Reals: TypeAlias = NDArray[np.floating[Any]]  # float32 or float64, as the caller asks
-Entries: TypeAlias = NDArray[Any]  # kernel values: float32, float64, or uint16 in units of 1/UNIT
+Entries: TypeAlias = NDArray[
+    Any
+]  # kernel values: float32, float64, or uint16 in units of 1/native.UNIT
 Numbers: TypeAlias = NDArray[np.integer[Any]]  # of rows or columns, counted from 0
 Mask: TypeAlias = NDArray[np.bool_]
 Labels: TypeAlias = NDArray[Any]  # classes, as users name them: numbers or strings

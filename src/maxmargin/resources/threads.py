@@ -16,7 +16,8 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 # Nanoseconds of work below which a task is not given to another thread: handing it over costs
-# some thousand, and up to a million if that thread sleeps (docs/speed.md, "The caller works too").
+# some thousand, and up to a million if that thread sleeps
+# (docs/how-it-works/speed.md, "The caller works too").
 WORTH_A_TASK = 50_000
 
 

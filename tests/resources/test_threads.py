@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from threadpoolctl import threadpool_info
 
 from maxmargin import SVC
-from maxmargin.hardware.threads import (
+from maxmargin.resources.threads import (
     available_cores,
     one_blas_thread,
     run_all,

@@ -15,11 +15,11 @@ from numpy.typing import DTypeLike, NDArray
 
 # A piece of memory that is kept for reuse has the bytes of a block of 6,144 × 6,144 float32, the
 # largest of `BlockSMO`. Up to MOST_KEPT of them trade memory held between fits for time: up to
-# half of a fit (docs/speed.md, "memory used again").
+# half of a fit (docs/how-it-works/speed.md, "memory used again").
 PIECE = 144 << 20
 MOST_KEPT = 4
 # Bytes below which an array gets no piece, which would be lost to a larger one; for speed any
-# limit from 4 kB to 4 MB is as good (docs/speed.md, "Constants").
+# limit from 4 kB to 4 MB is as good (docs/how-it-works/speed.md, "Constants").
 SMALLEST = 1 << 19
 
 LINE = 64  # bytes of a cache line

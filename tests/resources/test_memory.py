@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.hardware.memory import MOST_KEPT, PIECE, SMALLEST, available_memory, large_array
+from maxmargin.resources.memory import MOST_KEPT, PIECE, SMALLEST, available_memory, large_array
 
 
 @pytest.mark.small

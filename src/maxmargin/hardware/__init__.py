@@ -1,1 +1,0 @@
-"""What the computer offers: compiled code, vector registers, cores, memory."""
