@@ -54,7 +54,7 @@ class Pairwise(Kernel):
 
     Rows of numbers are given as arrays of float64, whatever X is; rows that are anything else
     (strings, sets, graphs) are given as they are. A function that numba compiled (`numba.njit`) is
-    called from a compiled loop, without Python's lock: a hundred times as fast for rows of numbers.
+    called from a compiled loop: ten times as fast for rows of numbers, and without Python's lock.
 
     Examples
     --------

@@ -121,9 +121,10 @@ class NuSVC(KernelClassifier):
         self.multiclass = multiclass
 
     _takes_partitions = False  # what ν allows depends on the counts of all rows
+    _penalties: Floats | None = None  # of each pair of classes, once class weights made it a C-SVC
 
     def _fit_model(self, run: Fit, X: Data, y: ArrayLike, sample_weight: Floats | None) -> None:
-        self._penalties: Floats | None = None
+        self._penalties = None
         if self.class_weight is not None:
             unweighted = clone(self).set_params(class_weight=None).set_callbacks()
             unweighted._fit_model(run.part(unweighted, X, y, 0.5), X, y, sample_weight)

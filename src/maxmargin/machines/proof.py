@@ -131,8 +131,6 @@ def _plan(machine: Any, y: ArrayLike | None) -> Plan:
     if is_classifier(machine):
         if machine.class_weight is not None and hasattr(machine, "_rho_"):
             raise ValueError("NuSVC with class weights keeps only the second of its two problems")
-        if hasattr(machine, "_rho_"):
-            machine._penalties = None
         classified: Plan = machine._plan(np.asarray(y), None)
         return classified
     bounds = machine._bounds_

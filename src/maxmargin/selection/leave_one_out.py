@@ -238,7 +238,6 @@ def check_machine(machine: Any) -> None:
             "an SVC with class_weight, or class_weight=None"
         )
     check_sums(machine, "leave_one_out", "cross_val_predict(cv=LeaveOneOut())")
-    machine.__dict__.setdefault("_penalties", None)
 
 
 def room_beside(
