@@ -8,6 +8,8 @@ n rows of d columns, S support vectors, r rounds, w workers, and M = max(2048, S
     bytes moved           = g · 8 r (d + 2) (w S + M)
     memory of a worker    = m + k · (8 n (d + 1) / w + 8 d S)
 
+and of blocks that the cluster does not hold, seconds of scheduling = SCHEDULED · blocks · (r + 2).
+
 Each is fitted by least squares of relative errors on the smallest and the largest size of two sets,
 one with few support vectors and one with many, on 1 and 2 workers of a cluster, and judged on the
 size in between. A fit on features costs a n / w seconds, a from the largest size alone.
@@ -32,6 +34,8 @@ COLUMNS = {"cover": 10, "covtype": 54}
 HELD_OUT = {("cover", 150_000), ("covtype", 46_000), ("generated", 1_000_000)}
 LINES = 12  # of exact fits: two sets, three sizes, 1 and 2 workers
 MB = 2**20
+SCHEDULED = 0.010  # seconds of the scheduler for a task, whatever there are of workers
+BLOCK = 1e6  # rows of a block, where blocks are not held
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,10 @@ class Work:
         """A process, and MB of its rows and of the support vectors."""
         own = self.rows * (self.columns + 1) / self.workers
         return [1.0, 8 * (own + self.columns * self.support) / MB]
+
+    def scheduling(self, blocks: float) -> float:
+        """Seconds for the tasks of blocks that the cluster does not hold, one each in a map."""
+        return SCHEDULED * blocks * (self.rounds + 2)
 
 
 MODELS: dict[str, Callable[[Work], list[float]]] = {
@@ -198,11 +206,17 @@ def of_clusters(lines: list[Line], records: list[dict[str, str]], constants: dic
                     f"{name}: {support:.2g}",
                     f"{work.rounds:.0f}",
                     *(duration(guess[who].sum()) for who in ("maps", "driver")),
+                    duration(work.scheduling(n / BLOCK)),
                     *(f"{guess[what].sum() / 1024:,.2g} GB" for what in ("moved", "memory")),
                     duration(each * n / 100),
                 ]
             )
-    heads = ["rows", "S", "rounds", "workers take", "driver takes", "moved", "worker's memory"]
+    heads = ["rows", "S", "rounds", "workers take", "driver takes"]
+    heads += [
+        f"scheduling, if {BLOCK:.0e} rows are a block and not held",
+        "moved",
+        "worker's memory",
+    ]
     heads += ["300 Nyström columns instead"]
     held = wrapped(f"On features, {judged[0]}.") + "\n\n" if judged else ""
     return f"{growth}\n\n{held}{table(heads, rows)}"

@@ -3,11 +3,13 @@
 import logging
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -28,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 
 from maxmargin import SVC, SVCCV, SVR, SVRCV, LinearSVC, LinearSVR, OneClassSVM, load, save, tune
 from maxmargin.datasets import moons
+from maxmargin.machines.partitioned import MULTIPLICATION
 from maxmargin.scale import ArrayPartitions, ClusterLost, DaskPartitions, StandardScaler
 from maxmargin.scale.round import fetch
 from maxmargin.selection.progress import SearchBar
@@ -37,6 +40,8 @@ X, Y = moons(240, seed=3)
 T = np.sin(2 * X[:, 0]) + 0.1 * X[:, 1]
 FEW = Chunking(inner=BlockSMO(), violators=20)
 register_pickle_by_value(sys.modules[__name__])  # workers cannot import this file
+# So few rows are not for a cluster, and `fit` says so.
+pytestmark = pytest.mark.filterwarnings("ignore:one process is faster:UserWarning")
 LIMIT = 240.0  # seconds for a fit: so that nothing hangs
 
 
@@ -436,3 +441,31 @@ def test_blocks_that_were_not_persisted_are_held_while_they_are_fitted_to(client
     np.testing.assert_array_equal(held.block(3).X, X[60:80])
     assert held.held(X.nbytes) is held
     assert data.held(np.inf) is data
+
+
+def test_fit_warns_where_one_process_is_faster(client):
+    """By L and e of docs/do/sizing.md: workers save less than messages cost."""
+
+    class Near(DaskPartitions):
+        latency = 1e-12  # seconds
+
+    for machine in (SVC(max_time=LIMIT), SVC(probability=True, max_time=LIMIT)):
+        with pytest.warns(UserWarning, match="one process is faster than the cluster") as found:
+            machine.fit(*in_blocks())
+        assert len(found) == 1
+    with warnings.catch_warnings(action="error"):
+        SVC(max_time=LIMIT).fit(Near(*in_blocks()))
+        SVC(max_time=LIMIT).fit(ArrayPartitions(X, Y, rows=60))
+    page = (Path(__file__).parents[2] / "docs" / "do" / "sizing.md").read_text()
+    L, e = (re.search(rf"\b{name} = (\S+) s\b", page)[1] for name in "Le")
+    assert (float(L), float(e)) == (DaskPartitions.latency, MULTIPLICATION)
+
+
+def test_blocks_that_are_held_are_in_the_log(client, caplog):
+    rows, labels = in_blocks()
+    DaskPartitions(rows, labels).held(X.nbytes)
+    assert "4 blocks of Dask that were not persisted" in caplog.text
+    caplog.clear()
+    kept = DaskPartitions(*client.persist([rows, labels]))
+    kept.held(X.nbytes)
+    assert not caplog.text

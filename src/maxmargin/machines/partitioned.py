@@ -23,8 +23,10 @@ from maxmargin.machines.fit import Fit
 from maxmargin.machines.partitioned_features import FeatureStage, PartitionedPlan
 from maxmargin.machines.support_vectors import SupportVectors
 from maxmargin.machines.tasks import Task, TaskState
+from maxmargin.machines.validation import warn
 from maxmargin.problem import DualProblem, Solution
 from maxmargin.resources.arrays import Floats, Labels, Numbers
+from maxmargin.resources.memory import available_memory
 from maxmargin.resources.threads import thread_count
 from maxmargin.scale.chunking import PartitionedChunking, PartitionedSolution, support_of
 from maxmargin.scale.partitions import Partitions
@@ -36,6 +38,8 @@ from maxmargin.solvers import Chunking, Progress
 Machine: TypeAlias = Any  # a `DualMachine`, which imports this file
 Attributes: TypeAlias = dict[str, Any]
 Found = tuple[RowSet, Floats, Floats]  # rows with a coefficient, β of their variables, the offsets
+
+MULTIPLICATION = 1e-11  # seconds: e of docs/do/sizing.md
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,27 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     run.end(solutions, certificate)
     if stage.gram.lost is not None:
         machine._ended_by = stage.gram.lost
+    elif exact and slower(data, found, solutions):
+        warn(
+            f"one process is faster than the cluster here: {found.rows:,} rows fit into its "
+            f"memory, and a round waits longer for messages than {data.workers} workers save. "
+            "Give arrays: X.compute() and y.compute()"
+        )
+
+
+def slower(data: Partitions, found: Survey, solutions: Sequence[PartitionedSolution]) -> bool:
+    """Whether rounds waited longer for messages than workers saved: docs/do/sizing.md.
+
+    With n rows of d columns, S support vectors, r rounds and w workers the maps of a fit take
+    L (r + 2) + e n S r (d + 17) / w seconds; in one process, without messages, e n S r (d + 17).
+    Problems may be solved at once: of all that wait, only the longest counts.
+    """
+    if found.rows * found.row_bytes > available_memory() / 2:  # too many for one process
+        return False
+    rounds = [int(each.history["rounds"][-1]) for each in solutions]
+    products = sum(r * len(each.rows) for r, each in zip(rounds, solutions, strict=True))
+    alone = MULTIPLICATION * found.rows * (found.columns + 17) * products
+    return data.latency * (max(rounds) + 2) > alone * (1 - 1 / data.workers)
 
 
 class ExactStage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import TypeAlias
 
@@ -33,6 +34,7 @@ class MappedPartitions(Partitions):
     def __init__(self, data: Partitions, change: Change) -> None:
         self.data, self.change = data, change
         self.count, self.labelled, self.columns = data.count, data.labelled, data.columns
+        self.latency = data.latency
 
     @property
     def workers(self) -> int:
@@ -49,7 +51,9 @@ class MappedPartitions(Partitions):
         return self.change(self.data.block(number))
 
     def held(self, size: float) -> Partitions:
-        return MappedPartitions(self.data.held(size), self.change)
+        same = copy(self)
+        same.data = self.data.held(size)
+        return same
 
     def step(
         self, function: Function, shared: Given, own: Sequence[Given], states: Sequence[Kept]

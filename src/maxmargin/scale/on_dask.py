@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain, count
+from logging import getLogger
 from operator import itemgetter
 from typing import Any, TypeAlias
 
@@ -74,6 +75,8 @@ class DaskPartitions(Partitions):
     >>> lazy.compute().shape
     (300,)
     """
+
+    latency = 0.049  # L of docs/do/sizing.md
 
     def __init__(
         self,
@@ -150,6 +153,12 @@ class DaskPartitions(Partitions):
             for part in self._parts
         ]
         same._collections = [part[0] for part in same._parts], None, None
+        getLogger("maxmargin").info(
+            "%d blocks of Dask that were not persisted (%.3g MB) are held by the cluster until the "
+            "fit ends; X.persist() holds them for several fits",
+            self.count,
+            size / 2**20,
+        )
         return same
 
     def step(

@@ -56,9 +56,11 @@ class Partitions(ABC):
     count : number of partitions
     columns : names of the columns, if they have some
     labelled : whether rows come with labels
+    latency : seconds that a step takes at least, because the rows are in other processes
     """
 
     count: int
+    latency: float = 0.0
     labelled: bool = True
     columns: Sequence[str] | None = None
 
