@@ -448,6 +448,7 @@ def test_fit_warns_where_one_process_is_faster(client):
 
     class Near(DaskPartitions):
         latency = 1e-12  # seconds
+        workers = 2  # one alone saves nothing
 
     for machine in (SVC(max_time=LIMIT), SVC(probability=True, max_time=LIMIT)):
         with pytest.warns(UserWarning, match="one process is faster than the cluster") as found:

@@ -105,8 +105,8 @@ def _fit(run: Fit, machine: Machine, data: Partitions, found: Survey) -> None:
     elif exact and slower(data, found, solutions):
         warn(
             f"one process is faster than the cluster here: {found.rows:,} rows fit into its "
-            f"memory, and a round waits longer for messages than {data.workers} workers save. "
-            "Give arrays: X.compute() and y.compute()"
+            "memory, and a round waits longer for messages than the workers save. Give arrays: "
+            "X.compute() and y.compute()"
         )
 
 
