@@ -36,7 +36,7 @@ wheel-test: wheel
 
 # The core with address and undefined-behaviour sanitizers, and the tests that touch all of it.
 SANITIZED := tests/core/test_border.py tests/core/test_mirror.py tests/gram/test_dense_tile.py tests/gram/test_sparse_tile.py \
-    tests/solvers/qp/test_smo_block.py
+    tests/solvers/qp/test_smo_block.py tests/solvers/qp/test_path.py
 sanitize: $(VENV)/ready-test
 	$(BIN)/python hatch_build.py sanitize
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \

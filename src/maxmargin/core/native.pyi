@@ -93,6 +93,16 @@ def all_pairs(
     steps: Numbers,
     evaluations: Numbers,
 ) -> None: ...
+def follow(
+    tableau: tuple[Floats, Floats, Numbers, int],
+    optimum: tuple[Numbers, Floats, Floats],
+    tolerances: tuple[float, float],
+    removed: Numbers,
+    stairs: Floats,
+    lacking: Floats,
+    betas: Floats,
+    rounds: Numbers,
+) -> None: ...
 def lay(
     X: Reals,
     numbers: Numbers,

@@ -36,7 +36,7 @@ from maxmargin.selection.target import RealTarget, Target, check_sums, target_of
 from maxmargin.solvers.qp.path import CHUNK, SNAP, units
 
 FEWEST, MOST = 16, 256  # rows removed at a time: more take more memory, and fewer more rounds
-LINES = 28  # of numbers over all rows for each row that is removed: its pivots, β and f
+LINES = 8  # of numbers over all rows for each row removed: β, f, and what is made of them
 TABLEAU = 16  # bytes for each entry of a tableau: itself, and what it is made of
 
 

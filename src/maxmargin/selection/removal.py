@@ -82,8 +82,6 @@ class Removal:
         stairs = np.array([staircase(q) for q in others])
         sums = np.array([q.sums for q in others])
         beta, rounds = path.follow(rows, stairs, sums)
-        for k in range(len(rows)):  # what rounding leaves beside a bound would tell another b
-            beta[k], _ = standing(beta[k], stairs[k % len(stairs)])
         lacks = np.abs(beta @ path.members.T - sums).max(axis=1, initial=0.0)
         feasible = (rounds > 0) & (lacks <= SNAP * np.abs(beta).sum(axis=1))
         change = beta - path.beta

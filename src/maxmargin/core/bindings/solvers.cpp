@@ -1,4 +1,4 @@
-// What problem/ and solvers/qp call: the values of the one problem, SMO, and the active set.
+// What problem/ and solvers/qp call: the values of the one problem, SMO, the active set, the path.
 
 #include <nanobind/stl/tuple.h>
 
@@ -11,6 +11,7 @@
 #include "border.hpp"
 #include "row_maker.hpp"
 #include "held_blocks.hpp"
+#include "path.hpp"
 #include "smo.hpp"
 
 namespace maxmargin::border {
@@ -167,6 +168,48 @@ Index held_blocks(const Array<const T, 2>& K, const Numbers& rows, const Floats&
     return HeldBlocks<T>(problem, beta.data(), f.data(), space.data(), most).descend(aim, limit);
 }
 
+// Writes a line of `betas` for each neighbour, and how many rounds it took; 0 where it failed.
+void follow(const std::tuple<Array<const double, 2>, Floats, Numbers, Index>& tableau,
+            const std::tuple<Numbers, Floats, Array<const double, 2>>& optimum,
+            const std::tuple<double, double>& tolerances, const Numbers& removed,
+            const Array<const double, 3>& stairs, const Array<const double, 2>& lacking,
+            const Array<double, 2>& betas, const Array<Index, 1>& rounds) {
+    const auto& [columns, follows, order, count] = tableau;
+    const auto& [state, beta, old] = optimum;
+    const auto [slack, snap] = tolerances;
+    const KnownOptimum known = {columns,      follows.data(), order, count, state.data(),
+                                beta.data(), old,            slack, snap};
+    const Index n = Index(beta.size()), many = Index(removed.size()), last = known.pieces();
+    require(columns.shape(0) == order.size() && columns.shape(1) == order.size() &&
+                follows.size() == order.size() && 0 <= count && count <= known.size(),
+            "follow: the tableau's parts differ in length");
+    require(Index(state.size()) == n && Index(old.shape(0)) == n && last > 0 &&
+                Index(old.shape(1)) == 2 * last + 1 && Index(stairs.shape(1)) == n &&
+                stairs.shape(2) == old.shape(1),
+            "follow: state, beta and stairs differ in length");
+    require(rounds.size() == removed.size() && Index(betas.shape(0)) == many &&
+                Index(betas.shape(1)) == n,
+            "follow: results are not those of all neighbours");
+    require(!many || (stairs.shape(0) > 0 && lacking.shape(0) == stairs.shape(0)),
+            "follow: stairs and lacking differ in length");
+    Index groups = 0;
+    for (const Index unit : Span<const Index>(order)) {
+        require(-1 <= unit && unit < n, "follow: order names a unit that is not there");
+        groups += unit < 0;
+    }
+    require(groups == Index(lacking.shape(1)), "follow: order and lacking differ in groups");
+    for (const Index each : Span<const Index>(state))
+        require(0 <= each && each <= 2 * last, "follow: a state is not on its staircase");
+    Pivots pivots(known);
+    const Stack<const double> problems = stairs;
+    const Matrix<const double> sums = lacking;
+    const Matrix<double> out = betas;
+    for (Index k = 0; k < many; k++) {
+        const Index line = k % problems.count;
+        rounds.data()[k] = pivots.go({removed.data()[k], problems[line], sums[line]}, out[k]);
+    }
+}
+
 void bind_solvers(nb::module_& module) {
     define(module, "smo", smo<float, float>);
     define(module, "smo", smo<double, double>);
@@ -178,6 +221,7 @@ void bind_solvers(nb::module_& module) {
     define(module, "values_of", values);
     define(module, "active_set", active_set);
     define(module, "all_pairs", all_pairs);
+    define(module, "follow", follow);
 }
 
 }  // namespace maxmargin::border

@@ -16,9 +16,9 @@ row changes one number on the right. If a β_F then leaves its piece of the stai
 interval, that unit changes sides: β is given where q was, or q where β was. With J the units that
 have changed sides, this is a system over T_JJ, a few numbers in size; and of T only the columns J
 are needed. All units that are wrong change sides at once (Kostreva's block pivots). Where that does
-not make them fewer, the way is made in shorter steps, each from the optimum before. Many neighbours
-of one optimum are found together, each round with one matrix product for all. An optimum that
-rounding or a singular K spoils is noticed: whoever asks judges it by its coefficients alone.
+not make them fewer, the way is made in shorter steps, each from the optimum before. These pivots
+run in the core (`core/path.hpp`). An optimum that rounding or a singular K spoils is noticed:
+whoever asks judges it by its coefficients alone.
 
 References: M. Kostreva, Block pivot methods for solving the complementarity problem, Linear Algebra
 Appl. 21 (1978), 207–215; G. Cauwenberghs, T. Poggio, Incremental and
@@ -28,11 +28,11 @@ decremental support vector machine learning, NIPS 13 (2000).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dgemm
 
+from maxmargin.core import native
 from maxmargin.problem import DualProblem
 from maxmargin.resources.arrays import Entries, Floats, Numbers
 from maxmargin.resources.lapack import cholesky, invert
@@ -42,10 +42,6 @@ from maxmargin.resources.threads import one_blas_thread
 # rounding leaves of a variable at a bound.
 SNAP = 1e-12
 ROUNDING = 1e-10  # of the largest diagonal entry: added to K_FF, which may be singular
-ROUNDS = 100  # most systems for one neighbour; then it is none
-PATIENCE = 2  # rounds that do not make the wrong units fewer, after which the step is made shorter
-AWAY = 2  # times the fewest wrong ones so far: then pivots lead away (california: 20 to 12 ms)
-SHORTEST = 1 / 64  # step
 MORE = 1.05  # times a wrong q: so much the targets of the problem differ that β is optimal for
 CHUNK = 256  # columns of T that are made at a time, beside memory for so many rows of K
 
@@ -139,13 +135,11 @@ class Path:
 
     def _arrange(self) -> None:
         """T for the units that are free now: `columns[k]` is its column k."""
-        p, n, A = self.problem, len(self.beta), self.members
+        p, A = self.problem, self.members
         free = self.state % 2 == 1
         F, B, groups = np.flatnonzero(free), np.flatnonzero(~free), np.full(len(A), -1)
         self.count = c = len(F) + len(A)
         self.order = np.concatenate([F, groups, B])
-        self.place = np.empty(n, np.int64)
-        self.place[F], self.place[B] = np.arange(len(F)), c + np.arange(len(B))
         self.C: Floats = np.vstack([self.K[np.ix_(F, B)], A[:, B]])
         self.columns: Floats = np.empty((c + len(B), c + len(B)))
         M, MC = self.columns[:c, :c], self.columns[:c, c:]
@@ -183,8 +177,16 @@ class Path:
 
         A unit −1 is none. `stairs` and `sums` have a line for each neighbour, or one for all. The
         rounds are 0 where the pivots came to no end: β is then the optimum of a part of the way.
+        A β that is at a bound but for rounding is there: b is that of the free ones.
         """
-        return Pivots(self, removed, stairs, sums).run()
+        beta, rounds = np.tile(self.beta, (len(removed), 1)), np.zeros(len(removed), np.int64)
+        native.follow(
+            (self.columns, self.known, self.order, self.count),
+            (self.state, self.beta, self.stairs),
+            (self.slack, SNAP),
+            *(removed, stairs, sums - self.problem.sums, beta, rounds),
+        )
+        return beta, rounds
 
 
 def settled(p: DualProblem, K: Entries, beta: Floats, gradient: Floats) -> Floats:
@@ -205,175 +207,6 @@ def settled(p: DualProblem, K: Entries, beta: Floats, gradient: Floats) -> Float
     path = Path(replace(p, linear=p.linear - p.on_variables(shift)), K, own, 0.0)
     ends, _ = path.follow(np.full(1, -1), stairs[None], p.sums[None])
     return np.asarray(ends[0])
-
-
-class Pivots:
-    """Neighbours of an optimum on their way: a line of each array is one of them.
-
-    Attributes
-    ----------
-    state : of each unit, in the order of T
-    low, high : limits of what follows: of β where it is free, else of q
-    given : by how much what is given of a unit differs from the known optimum
-    base : what follows, but for the units that have changed sides
-    """
-
-    def __init__(self, path: Path, removed: Numbers, stairs: Floats, sums: Floats) -> None:
-        self.path, self.every, many = path, np.arange(len(path.order)), len(removed)
-        order, self.groups, self.last = path.order, path.order < 0, pieces(stairs)
-        self.first, self.before = np.where(self.groups, 1, path.state[order]), path.beta[order]
-        self.old, goal = self._endless(path.stairs[order]), self._endless(stairs[:, order])
-        self.goal = np.repeat(goal, many // len(goal), axis=0)
-        there = np.flatnonzero(removed >= 0)
-        self.goal[there, path.place[removed[there]], : self.last + 1] = 0
-        self.stairs = np.repeat(self.old[None], many, axis=0)
-        self.was = self.old[self.every, self._target(self.first)]  # the target of who was free
-        lacking = np.repeat(sums - path.problem.sums, many // len(sums), axis=0)
-        self.lacking = np.zeros(self.stairs.shape[:2])
-        self.lacking[:, self.groups] = lacking
-        self.moving = (self.goal != self.old).any(axis=2) | (self.lacking != 0)
-        low, high = self._limits(np.zeros(1, int), self.every, self.first)
-        nothing = np.zeros(len(order))
-        start = self.first, low, high, nothing, path.known
-        self.kept = tuple(np.repeat(each[None], many, axis=0) for each in start)
-        self.state, self.low, self.high, self.given, self.base = map(np.copy, self.kept)
-
-    def _endless(self, stairs: Floats) -> Floats:
-        """The staircases with those of groups, which are free without end."""
-        stairs[..., self.groups, :] = [-np.inf, *[np.inf] * self.last, *[0.0] * self.last]
-        return stairs
-
-    def _target(self, state: Numbers) -> Numbers:
-        """The place of the target of who is free, or stands below it at a knot."""
-        place: Numbers = self.last + 1 + np.minimum(state // 2, self.last - 1)
-        return place
-
-    def run(self) -> tuple[Floats, Numbers]:
-        """β of the units, and the rounds."""
-        path, (many, size) = self.path, self.state.shape
-        beta, rounds = np.repeat(path.beta[None], many, axis=0), np.zeros(many, np.int64)
-        at, step = np.zeros(many), np.ones(many)
-        fewest, patience = np.full(many, size), np.full(many, PATIENCE)
-        real, left = path.order >= 0, np.arange(many)
-        self._begin(left, step)
-        for turn in range(1, ROUNDS + 1):
-            value = self._solved(left)
-            wrong = ~((value >= self.low[left]) & (value <= self.high[left]))
-            count = np.count_nonzero(wrong, axis=1)
-            came = count == 0
-            some, state = left[came], self.state[left[came]]
-            knot = self.stairs[some[:, None], self.every, state // 2]
-            ends = np.where(state % 2 == 1, value[came], knot)
-            beta[some[:, None], path.order[real]] = ends[:, real]
-            at[some] += step[some]
-            step[some] = np.minimum(2 * step[some], 1 - at[some])
-            if (step[some] > 0).any():
-                for before, now in zip(self.kept, self._now, strict=True):
-                    before[some] = now[some]
-            done = came & (at[left] == 1)
-            rounds[left[done]] = turn
-            fewer = count < fewest[left]
-            patience[left] = np.where(fewer, PATIENCE, patience[left] - 1)
-            fewest[left] = np.minimum(count, fewest[left])
-            lost = (patience[left] < 0) | (count > AWAY * (fewest[left] + 1))
-            step[left[lost]] /= 2
-            again = (came | lost) & ~done
-            goes_on = ~(came | lost)
-            if goes_on.any():
-                some = left[goes_on]
-                line, k = np.nonzero(wrong[goes_on])
-                state = self.state[some[line], k]
-                # β rises where it is too small, or where it is at a knot and q is too small.
-                rises = (value[goes_on][line, k] < self.low[some[line], k]) != (state % 2 == 1)
-                self._set(some, line, k, state + np.where(rises, 1, -1), at[some] + step[some])
-            if again.any():
-                some = left[again]
-                fewest[some], patience[some] = size, PATIENCE
-                self._begin(some, at[some] + step[some])
-            left = left[~done & (step[left] >= SHORTEST)]
-            if not len(left):
-                break
-        return beta, rounds
-
-    @property
-    def _now(self) -> tuple[Any, ...]:
-        return self.state, self.low, self.high, self.given, self.base
-
-    def _begin(self, left: Numbers, to: Floats) -> None:
-        """The neighbours on the way to these, from where the last step has come."""
-        for before, now in zip(self.kept, self._now, strict=True):
-            now[left] = before[left]
-        line, k = np.nonzero(self.moving[left])
-        at, share = left[line], to[line][:, None]
-        with np.errstate(invalid="ignore"):  # 0 · ∞
-            between = (1 - share) * self.old[k] + share * self.goal[at, k]
-        self.stairs[at, k] = np.where(share < 1, between, self.goal[at, k])
-        fixed = self.stairs[at, k, 0] == self.stairs[at, k, self.last]
-        self._set(left, line, k, np.where(fixed, 0, self.state[at, k]), to)
-
-    def _set(self, left: Numbers, line: Numbers, k: Numbers, state: Numbers, to: Floats) -> None:
-        """States of some units, the limits of what follows, and what follows from them."""
-        at = left[line]
-        self.state[at, k] = state
-        self.low[at, k], self.high[at, k] = self._limits(at, k, state)
-        free = state % 2 == 1
-        targets = self.stairs[at, k, self._target(state)] - self.was[k]
-        own = np.where(free, targets, self.stairs[at, k, state // 2] - self.before[k])
-        own = np.where(self.groups[k], to[line] * self.lacking[at, k], own)
-        given = np.where(free == (k < self.path.count), own, 0.0)
-        change = np.zeros((len(left), len(self.first)))
-        change[line, k] = given - self.given[at, k]
-        self.given[at, k] = given
-        some = np.unique(k[change[line, k] != 0])
-        if len(some):
-            self.base[left] += change[:, some] @ self.path.columns[some]
-
-    def _solved(self, left: Numbers) -> Floats:
-        """β of the units that are free, q of those at a knot."""
-        columns, c = self.path.columns, self.path.count
-        crossed = (self.state[left] % 2 == 1) != (np.arange(len(self.first)) < c)
-        line, J = np.nonzero(crossed)
-        value = self.base[left]
-        if not len(J):
-            return value
-        some = np.unique(J)
-        state = self.state[left[line], J]
-        goal = np.where(c > J, state // 2, self._target(state))
-        right = self.stairs[left[line], J, goal] - value[line, J]
-        change, sizes = np.zeros(len(J)), np.bincount(line, minlength=len(left))
-        begins = np.cumsum(sizes) - sizes
-        for m in np.unique(sizes[sizes > 0]):
-            group = begins[sizes == m][:, None] + np.arange(m)
-            U = J[group]
-            change[group] = solved(columns[U[:, None, :], U[:, :, None]], right[group])
-        total = np.zeros((len(left), len(some)))
-        total[line, np.searchsorted(some, J)] = change
-        value += total @ columns[some]
-        value[line, J] = change + np.where(c > J, self.was[J], self.before[J])
-        return value
-
-    def _limits(self, line: Numbers, k: Numbers, state: Numbers) -> tuple[Floats, Floats]:
-        """Between what β must be where it is free, or q at a knot."""
-        i, last, slack = state // 2, self.last, self.path.slack
-        stairs = self.stairs[line, k]
-        every = np.arange(len(stairs))
-        width = stairs[:, last] - stairs[:, 0]
-        rounding = np.where(width < np.inf, SNAP * width, 0.0)
-        lower, upper = stairs[every, i], stairs[every, np.minimum(i + 1, last)]
-        least, most = stairs[every, self._target(state)], stairs[every, last + np.maximum(i, 1)]
-        free, fixed = state % 2 == 1, width == 0
-        least = np.where(fixed | (i == last), -np.inf, least - slack)
-        most = np.where(fixed | (i == 0), np.inf, most + slack)
-        return np.where(free, lower - rounding, least), np.where(free, upper + rounding, most)
-
-
-def solved(A: Floats, right: Floats) -> Floats:
-    """A⁻¹r of each matrix; the shortest solution where one of them is singular."""
-    try:
-        found = np.linalg.solve(A, right[..., None])
-    except np.linalg.LinAlgError:
-        found = np.linalg.pinv(A) @ right[..., None]
-    return np.asarray(found[..., 0])
 
 
 def inverse(K: Floats, F: Numbers, A: Floats, M: Floats) -> None:
