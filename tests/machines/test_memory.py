@@ -23,10 +23,11 @@ X = rng.standard_normal((n, columns), dtype=form if form == "float32" else "floa
 X = sp.random_array(X.shape, density=0.3, format="csr", rng=rng) if form == "sparse" else X
 y = rng.random(n) > 0.5
 
-SVC(cache_size=cache_size).fit(X[:100], y[:100])  # begins threads
+# One thread: malloc keeps what others have freed, more or less as they happen to meet.
+SVC(cache_size=cache_size, n_jobs=1).fit(X[:100], y[:100])
 release_memory()
 before = forget_peak()
-machine = SVC(cache_size=cache_size).fit(X, y)
+machine = SVC(cache_size=cache_size, n_jobs=1).fit(X, y)
 vectors = machine.support_vectors_
 sizes = [getattr(vectors, name).nbytes for name in ("data", "indices") if hasattr(vectors, name)]
 print((peak() - before) * 1e3 / 1024 - sum(sizes) / 2**20)

@@ -58,17 +58,35 @@ def history_of(machine: Any) -> Floats:
 def run_threads(
     run: Callable[[int], Result], count: int, threads: int, interrupt: Callable[[], None]
 ) -> list[Result]:
-    """run(0) … run(count − 1) on several threads; `interrupt` is called on Ctrl-C or an error."""
-    futures: list[Future[Result]] = []
+    """run(0) … run(count − 1) on several threads; `interrupt` is called on Ctrl-C or an error.
+
+    The futures are there before a thread is: Ctrl-C between the start of a thread and the line that
+    keeps its future would leave it running after the end.
+    """
+    futures: list[Future[Result]] = [Future() for _ in range(count)]
+    left = iter(range(count))  # shared: each thread takes the next number from it
+
+    def work() -> None:
+        for number in left:
+            if not futures[number].set_running_or_notify_cancel():
+                continue
+            try:
+                futures[number].set_result(run(number))
+            except BaseException as error:
+                futures[number].set_exception(error)
+                raise
+
     while True:
         try:
-            submit = pool(threads, os.getpid(), "machines").submit
-            futures.extend(submit(run, number) for number in range(len(futures), count))
+            for _ in range(min(threads, count)):  # after Ctrl-C again: one too many ends at once
+                pool(threads, os.getpid(), "machines").submit(work)
             return [awaited(future) for future in futures]
         except KeyboardInterrupt:
             interrupt()
         except BaseException:
             interrupt()
+            for future in futures:
+                future.cancel()  # unless it has begun
             wait(futures)
             raise
 
