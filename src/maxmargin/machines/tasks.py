@@ -85,9 +85,7 @@ def run_threads(
             interrupt()
         except BaseException:
             interrupt()
-            for future in futures:
-                future.cancel()  # unless it has begun
-            wait(futures)
+            wait([future for future in futures if not future.cancel()])  # those that have begun
             raise
 
 
